@@ -1,0 +1,30 @@
+package errclass
+
+// fileTable: reading and writing files.
+var fileTable = table{
+	"PATH_NOT_FOUND":                                       {"42K03", Analysis, "The path <path> does not exist."},
+	"PATH_ALREADY_EXISTS":                                  {"42K04", Analysis, "The path <outputPath> exists already; set the mode \"overwrite\" or \"append\"."},
+	"CONFLICTING_DIRECTORY_STRUCTURES":                     {"KD009", IllegalArgument, "The directories do not form one table: <discoveredBasePaths>. Set the option basePath, or read them apart and union the results."},
+	"CONFLICTING_PARTITION_COLUMN_NAMES":                   {"KD009", SparkFailure, "The directories have different partition columns: <distinctPartColLists>. Suspicious: <suspiciousPaths>."},
+	"UNABLE_TO_INFER_SCHEMA":                               {"42KD9", Analysis, "No schema can be inferred for <format>; there are no files or they are empty. Give a schema."},
+	"FAILED_READ_FILE.NO_HINT":                             {"KD001", SparkFailure, "The file <path> cannot be read."},
+	"FAILED_READ_FILE.FILE_NOT_EXIST":                      {"KD001", SparkFailure, "The file <path> does not exist; it was deleted since it was listed. Run REFRESH TABLE, or set ignoreMissingFiles."},
+	"FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER":             {"KD001", SparkFailure, "The footer of the file <path> cannot be read; it is damaged or has another format. Set ignoreCorruptFiles to skip it."},
+	"FAILED_READ_FILE.PARQUET_COLUMN_DATA_TYPE_MISMATCH":   {"KD001", SparkFailure, "The column <column> of the file <path> has the type <actualType>, which cannot be read as <expectedType>."},
+	"FAILED_READ_FILE.UNSUPPORTED_FILE_SYSTEM":             {"KD001", SparkFailure, "The file <path> cannot be read: the file system <fileSystemClass> has no <method>."},
+	"FAILED_RENAME_PATH":                                   {"42K04", SparkFailure, "<sourcePath> cannot be renamed to <targetPath>, which exists."},
+	"FAILED_RENAME_TEMP_FILE":                              {"58030", SparkFailure, "The temporary file <srcPath> cannot be renamed to <dstPath>."},
+	"TASK_WRITE_FAILED":                                    {"58030", SparkFailure, "Rows cannot be written to <path>."},
+	"UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE":                 {"0A000", Analysis, "The format <format> cannot hold the column <columnName> of type <columnType>."},
+	"CODEC_NOT_AVAILABLE.WITH_AVAILABLE_CODECS_SUGGESTION": {"56038", IllegalArgument, "There is no codec <codecName>; use one of <availableCodecs>."},
+	"CODEC_NOT_AVAILABLE.WITH_CONF_SUGGESTION":             {"56038", IllegalArgument, "There is no codec <codecName>; set <configKey> to <configVal>."},
+	"INVALID_SAVE_MODE":                                    {"42000", IllegalArgument, "There is no save mode <mode>; use append, overwrite, ignore or error."},
+	"INVALID_PARTITION_VALUE":                              {"42846", Runtime, "The partition value <value> of the column <columnName> cannot be read as <dataType>; set spark.sql.sources.validatePartitionColumns to false to get NULL."},
+	"INVALID_CORRUPT_RECORD_TYPE":                          {"42804", Analysis, "The column <columnName> for corrupt records must be a nullable STRING, not <actualType>."},
+	"INVALID_COLUMN_NAME_AS_PATH":                          {"46121", Analysis, "The column <columnName> cannot be saved by <datasource>: its name holds characters that paths may not hold. Give it an alias."},
+	"INVALID_OPTION_VALUE":                                 {"22023", IllegalArgument, "The option <option> of <format> cannot be '<value>': <requirement>"},
+	"EMPTY_SCHEMA_NOT_SUPPORTED_FOR_DATASOURCE":            {"0A000", Analysis, "The format <format> cannot store rows without columns."},
+	"DATA_SOURCE_TABLE_SCHEMA_MISMATCH":                    {"42KD1", Analysis, "The schema given (<tableSchema>) is not that of the source (<dsSchema>)."},
+	"STORED_METADATA_MISMATCH":                             {"XX000", SparkFailure, "The metadata log <path> cannot be read: <reason>"},
+	"FILE_IO":                                              {"58030", SparkFailure, "<operation> of <path> went wrong: <reason>"},
+}
