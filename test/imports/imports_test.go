@@ -136,6 +136,15 @@ func TestRulesFindBreaches(t *testing.T) {
 			want: []string{"tools/gen: has no package comment (doc.go)"},
 		},
 		{
+			name: "exported names without a sentence",
+			add: fstest.MapFS{"internal/expr/x.go": {Data: []byte(
+				"package expr\n\ntype T struct{}\n\nfunc (T) Len() int { return 0 }\n\n// A group.\nconst (\n\tA = 1\n)\n\nfunc F() {}\n")}},
+			want: []string{
+				"internal/expr/x.go:12: exported F has no comment",
+				"internal/expr/x.go:3: exported T has no comment",
+			},
+		},
+		{
 			name: "long file",
 			add:  fstest.MapFS{"internal/vec/long.go": {Data: []byte("package vec\n" + strings.Repeat("//\n", maxLines))}},
 			want: []string{"internal/vec/long.go: has 801 lines, split it by subject (at most 800)"},

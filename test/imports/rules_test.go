@@ -16,7 +16,7 @@ const maxLines = 800
 func check(t *tree, l layers) []string {
 	var found []string
 	for _, rule := range []func(*tree, layers) []string{
-		importDirection, reach, protosInTests, packageNames, docComments, fileLengths, referenceCounts, initFunctions, unfinished,
+		importDirection, reach, protosInTests, packageNames, docComments, exportedNames, fileLengths, referenceCounts, initFunctions, unfinished,
 	} {
 		found = append(found, rule(t, l)...)
 	}
@@ -151,6 +151,43 @@ func docComments(t *tree, _ layers) []string {
 	for pkg, ok := range documented {
 		if !ok {
 			found = append(found, pkg+": has no package comment (doc.go)")
+		}
+	}
+	return found
+}
+
+// exportedNames wants a sentence on every exported function, type, constant and variable. Methods are left to review:
+// those that implement an interface say nothing new.
+func exportedNames(t *tree, _ layers) []string {
+	var found []string
+	for _, f := range t.files {
+		if f.test || f.generated || f.foreign {
+			continue
+		}
+		bare := func(name *ast.Ident, docs ...*ast.CommentGroup) {
+			if name.IsExported() && !slices.ContainsFunc(docs, func(d *ast.CommentGroup) bool { return d != nil }) {
+				found = append(found, fmt.Sprintf("%s:%d: exported %s has no comment",
+					f.path, t.fset.Position(name.Pos()).Line, name.Name))
+			}
+		}
+		for _, decl := range f.ast.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil {
+					bare(d.Name, d.Doc)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch s := spec.(type) {
+					case *ast.TypeSpec:
+						bare(s.Name, d.Doc, s.Doc, s.Comment)
+					case *ast.ValueSpec:
+						for _, name := range s.Names {
+							bare(name, d.Doc, s.Doc, s.Comment)
+						}
+					}
+				}
+			}
 		}
 	}
 	return found

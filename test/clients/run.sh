@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Runs each client program against a freshly started bin/millrace. A program gets the server's address and an empty
+# directory as arguments and fails by exiting with something else than 0.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+if [ "${1:-}" != inside ]; then
+  PYTHON=$("$here/../../scripts/venv.sh")
+  export PYTHON PYTHONDONTWRITEBYTECODE=1 TZ=UTC
+  exec "$here/../../scripts/with-server.sh" "$0" inside
+fi
+passed=0 failed=0
+for program in "$here"/pyspark/*.py; do
+  dir=$(mktemp -d)
+  name=${program#"$here/"}
+  if timeout "${LIMIT:-120}" "$PYTHON" "$program" "$REMOTE" "$dir"; then
+    echo "ok   $name"
+    passed=$((passed + 1))
+  else
+    echo "FAIL $name"
+    failed=$((failed + 1))
+  fi
+  rm -rf "$dir"
+done
+echo "clients: $passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
