@@ -31,6 +31,27 @@ func TestRepository(t *testing.T) {
 	}
 }
 
+// TestDependenciesAreExplained wants a word in docs/dependencies.md on each module that go.mod requires directly.
+func TestDependenciesAreExplained(t *testing.T) {
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("../../docs/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(mod), "\n") {
+		words := strings.Fields(strings.TrimPrefix(line, "require "))
+		if len(words) != 2 || !strings.HasPrefix(words[1], "v") { // "// indirect" makes four
+			continue
+		}
+		if !strings.Contains(string(doc), "| `"+words[0]+"` | ") {
+			t.Errorf("docs/dependencies.md has no line for %s", words[0])
+		}
+	}
+}
+
 const sampleLayers = `
 internal/vec:
 internal/expr/...: internal/expr/... internal/vec
@@ -193,14 +214,18 @@ func TestParseLayers(t *testing.T) {
 		{"a: b\n", "a may import b, which has no line"},
 		{"a b\n", `line 1: want "package: imports", got "a b"`},
 		{"a:\na: # again\n", "line 2: a has a line already"},
+		{"a: @low\n", "line 1: @low is not defined above"},
 	} {
 		if _, err := parseLayers(tt.text); err == nil || err.Error() != tt.want {
 			t.Errorf("parseLayers(%q) = %v, want %s", tt.text, err, tt.want)
 		}
 	}
-	l, err := parseLayers("a/...: a/...\na/b:\na/b/...: a\nc: a/b/x\n")
+	l, err := parseLayers("a/...: a/...\n@all = a a/b\na/b:\na/b/...: a\nc: @all a/b/x\n")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"a", "a/b", "a/b/x"}, l["c"]); d != "" {
+		t.Errorf("imports of c (-want +got):\n%s", d)
 	}
 	for pkg, want := range map[string]string{"a": "a/...", "a/x": "a/...", "a/b": "a/b", "a/b/c": "a/b/...", "ab": ""} {
 		if got, _ := l.find(pkg); got != want {

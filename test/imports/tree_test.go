@@ -127,21 +127,38 @@ func (t *tree) imports() map[string]map[string]string {
 type layers map[string][]string
 
 func parseLayers(text string) (layers, error) {
-	out := layers{}
+	out, named := layers{}, layers{}
 	for i, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		pkg, allowed, ok := strings.Cut(line, ":")
-		if !ok || strings.ContainsAny(strings.TrimSpace(pkg), " \t") {
+		into, key, list, ok := out, "", "", false
+		if strings.HasPrefix(line, "@") {
+			into = named
+			key, list, ok = strings.Cut(line, "=")
+		} else {
+			key, list, ok = strings.Cut(line, ":")
+		}
+		key = strings.TrimSpace(key)
+		if !ok || strings.ContainsAny(key, " \t") {
 			return nil, fmt.Errorf("line %d: want \"package: imports\", got %q", i+1, line)
 		}
-		pkg = strings.TrimSpace(pkg)
-		if _, twice := out[pkg]; twice {
-			return nil, fmt.Errorf("line %d: %s has a line already", i+1, pkg)
+		if _, twice := into[key]; twice {
+			return nil, fmt.Errorf("line %d: %s has a line already", i+1, key)
 		}
-		out[pkg] = strings.Fields(allowed)
+		var pkgs []string
+		for _, word := range strings.Fields(list) {
+			if !strings.HasPrefix(word, "@") {
+				pkgs = append(pkgs, word)
+				continue
+			}
+			if _, ok := named[word]; !ok {
+				return nil, fmt.Errorf("line %d: %s is not defined above", i+1, word)
+			}
+			pkgs = append(pkgs, named[word]...)
+		}
+		into[key] = pkgs
 	}
 	for pkg, allowed := range out {
 		for _, a := range allowed {
