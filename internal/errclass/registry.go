@@ -33,7 +33,7 @@ func (d Definition) Params() []string {
 type table map[string]Definition
 
 // registry is all of them. It is complete when the package is initialised and never changes.
-var registry = merge(parseTable, analysisTable, functionTable, catalogTable, streamingTable, stateTable,
+var registry = merge(parseTable, analysisTable, functionTable, catalogTable, streamingTable, checkpointTable, stateTable,
 	runtimeTable, fileTable, kafkaTable, connectTable)
 
 func merge(tables ...table) table {

@@ -94,9 +94,9 @@ var streamingTable = table{
 
 	"STREAMING_CHECKPOINT_MISSING_METADATA_FILE":                                 {"42K03", SparkFailure, "The checkpoint <checkpointLocation> holds logs but no metadata file; choose another checkpointLocation or restore the file."},
 	"CONCURRENT_STREAM_LOG_UPDATE":                                               {"40000", Concurrent, "The batch <batchId> was logged by another run of this query; of several runs on one checkpoint only one may go on."},
-	"BATCH_METADATA_NOT_FOUND":                                                   {"42K03", FileMissing, "The checkpoint has no entry <batchMetadataFile>."},
-	"MALFORMED_LOG_FILE":                                                         {"KD002", IllegalState, "A log file of the checkpoint has the unreadable line <text>."},
-	"INVALID_LOG_VERSION.MAX_SUPPORTED_VERSION":                                  {"KD002", IllegalState, "A log file of the checkpoint has the version v<version>, but v<maxSupportedVersion> is the highest that can be read; it was written by a newer release."},
+	"BATCH_METADATA_NOT_FOUND":                                                   {"42K03", FileMissing, "The checkpoint has no entry <batchMetadataFile>; restore the file from a copy, or use another checkpointLocation."},
+	"MALFORMED_LOG_FILE":                                                         {"KD002", IllegalState, "The file <file> of the checkpoint does not begin with a version but with <text>. <advice>"},
+	"INVALID_LOG_VERSION.MAX_SUPPORTED_VERSION":                                  {"KD002", IllegalState, "The file <file> of the checkpoint has the version v<version>, but v<maxSupportedVersion> is the highest that can be read; it was written by a newer release or with another format setting."},
 	"INVALID_LOG_VERSION.EXACT_MATCH_VERSION":                                    {"KD002", IllegalState, "A log file of the checkpoint has the version v<version>; only v<matchVersion> can be read."},
 	"CANNOT_LOAD_CHECKPOINT_FILE_MANAGER.ERROR_LOADING_CLASS":                    {"58030", SparkFailure, "The checkpoint at <path> cannot be opened with the file manager <className>: <msg>"},
 	"CANNOT_LOAD_CHECKPOINT_FILE_MANAGER.UNCATEGORIZED":                          {"58030", SparkFailure, "The checkpoint at <path> cannot be opened."},
