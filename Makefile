@@ -3,7 +3,7 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=tools/go.mod
 
-.PHONY: build test race lint fmt gen gen-check fuzz-smoke conformance conformance-listed clients bench bench-smoke kill-smoke vuln oracle clean
+.PHONY: build test race lint fmt gen gen-check descriptors fuzz-smoke conformance conformance-listed clients bench bench-smoke kill-smoke vuln oracle clean
 
 build: ## bin/millrace: server, SQL shell, web UI and tools in one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/millrace ./cmd/millrace
@@ -26,6 +26,9 @@ gen: ## write everything generated afresh
 
 gen-check: ## fail if something generated is stale
 	scripts/gen.sh check
+
+descriptors: ## is our protocol, field by field, that of the pyspark-client wheel?
+	test/descriptors/run.sh
 
 fuzz-smoke: ## every fuzz target for FUZZTIME (5s)
 	scripts/fuzz-smoke.sh

@@ -14,9 +14,9 @@ if [ -n "$bad" ]; then
   failed=1
 fi
 go vet ./... || failed=1
-go vet -tags invariants,slow ./... || failed=1
+go vet -tags invariants,slow,wheel ./... || failed=1
 go -C tools vet ./... || failed=1
-go tool -modfile=tools/go.mod staticcheck -tags invariants,slow ./... || failed=1
+go tool -modfile=tools/go.mod staticcheck -tags invariants,slow,wheel ./... || failed=1
 for f in $(git ls-files --cached --others --exclude-standard -- '*.sh' .ci/run); do
   bash -n "$f" || failed=1
 done
