@@ -25,6 +25,9 @@ type QueryContext struct {
 	Fragment   string
 	CallSite   string // file and line in the program, for DataFrameContext
 	Summary    string // the block of text shown below the message
+	// SQL is the whole text. With it set, an empty Summary is filled in when the context is added to an error: plans hold a
+	// context for every expression, and a block of text for each would be quadratic.
+	SQL string
 }
 
 // SQLPlace is the context of the characters start to stop (inclusive, counted in code points)

@@ -119,6 +119,9 @@ func (e *Error) WithCause(err error) *Error {
 
 // WithContext adds a place in the query and returns the error.
 func (e *Error) WithContext(c QueryContext) *Error {
+	if c.Summary == "" && c.SQL != "" {
+		c.Summary = SQLPlace(c.SQL, c.Start, c.Stop).Summary
+	}
 	e.Context = append(e.Context, c)
 	return e
 }
