@@ -26,6 +26,8 @@ type Builder struct {
 	buf   []byte
 	kids  []*Builder
 	start uint32 // first child row of the list begun with StartList
+	// What the last finished vector had; the next one is likely as large.
+	lastRows, lastBytes int
 }
 
 // NewBuilder returns a builder of vectors of a type.
@@ -75,7 +77,16 @@ func (b *Builder) Reserve(n int) {
 	}
 }
 
-func (b *Builder) grow() { b.resize(max(64, 2*b.room)) }
+// grow makes room for another row. It is kept out of line so that the appends can be inlined.
+//
+//go:noinline
+func (b *Builder) grow() {
+	if b.room == 0 {
+		b.resize(max(64, b.lastRows))
+		return
+	}
+	b.resize(2 * b.room)
+}
 
 func (b *Builder) resize(room int) {
 	room = (room + 63) &^ 63
@@ -217,6 +228,9 @@ func (b *Builder) AppendInterval(x Interval) {
 
 // AppendBytes appends a copy of p to a PhysBytes builder.
 func (b *Builder) AppendBytes(p []byte) {
+	if cap(b.buf) == 0 {
+		b.startBytes()
+	}
 	at := len(b.buf)
 	b.buf = append(b.buf, p...)
 	b.endBytes(at)
@@ -224,10 +238,15 @@ func (b *Builder) AppendBytes(p []byte) {
 
 // AppendString appends a copy of s to a PhysBytes builder.
 func (b *Builder) AppendString(s string) {
+	if cap(b.buf) == 0 {
+		b.startBytes()
+	}
 	at := len(b.buf)
 	b.buf = append(b.buf, s...)
 	b.endBytes(at)
 }
+
+func (b *Builder) startBytes() { b.buf = make([]byte, 0, max(64, b.lastBytes)) }
 
 func (b *Builder) endBytes(at int) {
 	if b.n == b.room {
@@ -240,7 +259,12 @@ func (b *Builder) endBytes(at int) {
 
 // Buffer is the byte buffer of a PhysBytes builder, for callers that write a value's bytes themselves: they append to it and
 // hand it to CommitBytes, which makes what was appended one row.
-func (b *Builder) Buffer() []byte { return b.buf }
+func (b *Builder) Buffer() []byte {
+	if cap(b.buf) == 0 {
+		b.startBytes()
+	}
+	return b.buf
+}
 
 // CommitBytes takes the buffer back and appends a row of the bytes that were added to it.
 func (b *Builder) CommitBytes(buf []byte) {
@@ -316,17 +340,10 @@ func (b *Builder) end(n int) int {
 // Finish returns the rows as an Owned vector and starts a new one.
 func (b *Builder) Finish() *Vector {
 	v := b.view()
-	hint, room := len(b.buf)+len(b.buf)/8, b.n
+	b.lastRows, b.lastBytes = b.n, len(b.buf)+len(b.buf)/8
 	b.data, b.ptr, b.spans, b.valid, b.buf, b.n, b.nulls, b.room = nil, nil, nil, nil, nil, 0, 0, 0
 	for i, k := range b.kids {
 		v.kids[i] = k.Finish()
-	}
-	// The next vector is likely as large as this one.
-	if hint > 0 {
-		b.buf = make([]byte, 0, hint)
-	}
-	if room > 0 {
-		b.resize(room)
 	}
 	return v
 }
