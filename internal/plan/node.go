@@ -1,0 +1,352 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// Node is a relation. Output is meaningful once the node is resolved.
+type Node interface {
+	Children() []Node
+	WithChildren(children []Node) Node
+	// Exprs are the expressions that the node itself holds.
+	Exprs() []Expr
+	// WithExprs returns the node with other expressions, in the same order and number as Exprs.
+	WithExprs(exprs []Expr) Node
+	// Output are the columns, in order.
+	Output() []*Attr
+	// Label is the node's one line in a tree.
+	Label() string
+	// Streaming tells whether any row comes from a stream.
+	Streaming() bool
+}
+
+// ---- unresolved relations
+
+// Named is a table, view or CTE reference.
+type Named struct {
+	Parts   []string
+	Options map[string]string
+	Stream  bool // readStream.table or STREAM(t)
+	Time    *TimeTravel
+	Origin  Origin
+}
+
+// TimeTravel is VERSION or TIMESTAMP AS OF.
+type TimeTravel struct {
+	Version   string
+	Timestamp Expr
+}
+
+// TableFunc is a table-valued function call: range(10), explode(...).
+type TableFunc struct {
+	Name   []string
+	Args   []Expr
+	Origin Origin
+}
+
+// Read is spark.read or spark.readStream before the source was looked at.
+type Read struct {
+	Format  string
+	Schema  string // DDL or JSON, or ""
+	Options map[string]string
+	Paths   []string
+	Stream  bool
+	// ID makes two uses of the same DataFrame one source.
+	ID ID
+}
+
+// Tagged marks the relation of a Connect plan id, so that columns taken from a DataFrame find it. The analyser drops it.
+type Tagged struct {
+	PlanID int64
+	Child  Node
+}
+
+// ---- leaves
+
+// Local are rows that travel with the plan.
+type Local struct {
+	Out  []*Attr
+	Rows []*vec.Batch
+}
+
+// Range is spark.range.
+type Range struct {
+	Start, End, Step int64
+	Parts            int
+	Out              []*Attr
+}
+
+// OneRow is a FROM-less SELECT's input: one row without columns.
+type OneRow struct{}
+
+// Scan reads a batch or a streaming source. Source is a connector's opaque description (see package source); ID is its
+// identity: in a stream, scans with the same ID are one source.
+type Scan struct {
+	ID     ID
+	Source any
+	Name   string // for trees: "json", "rate"
+	Out    []*Attr
+	Stream bool
+	// Filters are conjuncts over Out that the source may use to skip data; a Filter above still applies them.
+	Filters []Expr
+}
+
+// View marks a temp view's plan, for trees and qualifiers.
+type View struct {
+	Name  []string
+	Child Node
+}
+
+// CachedRemote is the id of a relation parked on the server.
+type CachedRemote struct{ RelationID string }
+
+// ---- one child
+
+// Project computes Cols, each an *Attr or *Alias once resolved.
+type Project struct {
+	Cols  []Expr
+	Child Node
+}
+
+// WithColumns adds or replaces columns by name.
+type WithColumns struct {
+	Cols  []*Alias
+	Child Node
+}
+
+// Rename renames columns: DataFrame.withColumnsRenamed.
+type Rename struct {
+	From, To []string
+	Child    Node
+}
+
+// Drop removes columns.
+type Drop struct {
+	Cols  []Expr
+	Child Node
+}
+
+// ToNames renames all columns: DataFrame.toDF.
+type ToNames struct {
+	Names []string
+	Child Node
+}
+
+// ToSchema reconciles columns with a schema: DataFrame.to.
+type ToSchema struct {
+	Schema types.StructType
+	Child  Node
+}
+
+// Filter keeps the rows for which Cond is true.
+type Filter struct {
+	Cond  Expr
+	Child Node
+}
+
+// GroupKind is how an Aggregate groups.
+type GroupKind uint8
+
+// The kinds of grouping.
+const (
+	GroupBy GroupKind = iota
+	GroupRollup
+	GroupCube
+	GroupSets
+	GroupPivot
+)
+
+// Aggregate groups rows by Keys and computes Aggs: expressions over keys and Agg calls. Once resolved, each of Aggs is an *Attr
+// or *Alias and is the output.
+type Aggregate struct {
+	Keys  []Expr
+	Aggs  []Expr
+	Child Node
+	Kind  GroupKind
+	Sets  [][]Expr // GroupSets
+	// KeysInOutput is set for DataFrame.groupBy(...).agg(...), whose result begins with the keys.
+	KeysInOutput bool
+	PivotCol     Expr
+	PivotValues  []Expr
+}
+
+// Having is a HAVING condition that may use aggregates; the analyser turns it into a Filter.
+type Having struct {
+	Cond  Expr
+	Child Node
+}
+
+// Sort orders rows, globally or within partitions.
+type Sort struct {
+	Orders []*SortOrder
+	Global bool
+	Child  Node
+}
+
+// Limit keeps the first N rows.
+type Limit struct {
+	N     Expr
+	Child Node
+}
+
+// Offset drops the first N rows.
+type Offset struct {
+	N     Expr
+	Child Node
+}
+
+// Tail keeps the last N rows.
+type Tail struct {
+	N     int64
+	Child Node
+}
+
+// Distinct drops equal rows.
+type Distinct struct{ Child Node }
+
+// Dedup drops rows that are equal in Keys; without keys, in all columns.
+type Dedup struct {
+	Keys            []Expr
+	AllColumns      bool
+	WithinWatermark bool
+	Child           Node
+}
+
+// Aliased gives a relation a name and, where Columns is set, new column names.
+type Aliased struct {
+	Name    string
+	Columns []string
+	Child   Node
+}
+
+// With defines common table expressions for Child.
+type With struct {
+	Names     []string
+	Plans     []Node
+	Recursive bool
+	Child     Node
+}
+
+// Watermark marks column Col (resolved: an *Attr) as event time with a delay.
+type Watermark struct {
+	Col   Expr
+	Delay types.Interval
+	// DelayText is the delay as given, for messages.
+	DelayText string
+	Child     Node
+	// ID tells watermark operators apart: two uses of one DataFrame have one watermark.
+	ID ID
+}
+
+// Expand emits each row once for each of Lists.
+type Expand struct {
+	Lists [][]Expr
+	Out   []*Attr
+	Child Node
+}
+
+// Generate joins each row with the rows that a generator makes of it.
+type Generate struct {
+	Gen       Expr
+	Outer     bool
+	Qualifier string
+	Out       []*Attr // generated columns
+	Names     []string
+	Child     Node
+}
+
+// Sample keeps a random part of the rows.
+type Sample struct {
+	Lo, Hi          float64
+	WithReplacement bool
+	Seed            int64
+	Child           Node
+}
+
+// Repartition changes the number or the hashing of partitions; in this engine only its visible effects matter.
+type Repartition struct {
+	N       int
+	Shuffle bool
+	Keys    []Expr
+	Child   Node
+}
+
+// Hint is a plan hint.
+type Hint struct {
+	Name  string
+	Args  []Expr
+	Child Node
+}
+
+// Observe collects named aggregates over the rows that pass.
+type Observe struct {
+	Name  string
+	Aggs  []Expr
+	Child Node
+}
+
+// WindowFuncs computes Cols (aliased Over calls) beside the child's columns.
+type WindowFuncs struct {
+	Cols  []Expr
+	Child Node
+}
+
+// ---- more children
+
+// JoinKind is the kind of a join.
+type JoinKind uint8
+
+// The kinds of join.
+const (
+	Inner JoinKind = iota
+	Cross
+	LeftOuter
+	RightOuter
+	FullOuter
+	LeftSemi
+	LeftAnti
+)
+
+// Join joins two relations.
+type Join struct {
+	Left, Right Node
+	Kind        JoinKind
+	Cond        Expr // nil: no condition
+	Using       []string
+	Natural     bool
+	Lateral     bool
+}
+
+// SetKind is a set operation.
+type SetKind uint8
+
+// The set operations other than union.
+const (
+	Intersect SetKind = iota
+	Except
+)
+
+// SetOp is INTERSECT or EXCEPT.
+type SetOp struct {
+	Kind        SetKind
+	All         bool
+	Left, Right Node
+}
+
+// Union concatenates relations. SQL's UNION is a Distinct over it.
+type Union struct {
+	Inputs       []Node
+	ByName       bool
+	AllowMissing bool
+	// Out are the resolved columns: names of the first input, merged types and nullability.
+	Out []*Attr
+}
+
+// Clock are the values that a micro-batch's plan depends on besides its data.
+type Clock struct {
+	Now  time.Time
+	Zone *time.Location
+}
