@@ -1,0 +1,179 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/millrace/millrace/internal/fs"
+)
+
+// Operator describes a stateful operator: what tells after a restart whether the state is its own.
+type Operator struct {
+	ID     int64
+	Name   string // "stateStoreSave", "dedupe", "symmetricHashJoin", ...
+	Stores []Store
+}
+
+// Store describes one state store of an operator.
+type Store struct {
+	Name             string // "default", or one of the four of a join
+	NumColsPrefixKey int64
+	NumPartitions    int64
+}
+
+const operatorVersion = 1
+
+// WriteOperator writes the metadata of an operator durably, unless it is there: it is written
+// before the operator's first state and does not change.
+func (c *Checkpoint) WriteOperator(ctx context.Context, op Operator) error {
+	s, err := c.StageOperator(op)
+	if s == nil || err != nil {
+		return err
+	}
+	return commit(ctx, s)
+}
+
+// StageOperator is WriteOperator for a round; the result is nil when the file is there.
+func (c *Checkpoint) StageOperator(op Operator) (*fs.Staged, error) {
+	file := c.operatorFile(op.ID)
+	_, err := c.fsys.Stat(file)
+	if err == nil {
+		return nil, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	dir := filepath.Dir(file)
+	if err := errors.Join(fs.MakeDirs(c.fsys, dir), removeIfThere(c.fsys, filepath.Join(dir, ".metadata.crc"))); err != nil {
+		return nil, fmt.Errorf("write %s: %w", file, err)
+	}
+	s, err := fs.Stage(c.fsys, file, appendOperator(nil, op))
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", file, err)
+	}
+	return s.Then(nil, func(err error) error { return addError(file, 0, err) }), nil
+}
+
+// Operators reads the metadata of all operators, by id. Operators of which there is state but no metadata
+// are not among them.
+func (c *Checkpoint) Operators() ([]Operator, error) {
+	list, err := c.fsys.ReadDir(c.StateDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var ops []Operator
+	for _, d := range list {
+		e, ok := parseEntry(d.Name())
+		if !ok || e.compact || !d.IsDir() {
+			continue
+		}
+		file := c.operatorFile(e.id)
+		content, err := fs.ReadFile(c.fsys, file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var op Operator
+		if err == nil {
+			op, err = parseOperator(content)
+		}
+		if err == nil && op.ID != e.id {
+			err = fmt.Errorf("it is about operator %d", op.ID)
+		}
+		if err != nil {
+			return nil, fileError(file, err, restoreAdvice)
+		}
+		ops = append(ops, op)
+	}
+	slices.SortFunc(ops, func(a, b Operator) int { return cmp.Compare(a.ID, b.ID) })
+	return ops, nil
+}
+
+func (c *Checkpoint) operatorFile(id int64) string {
+	return filepath.Join(c.StateDir(), strconv.FormatInt(id, 10), "_metadata", "metadata")
+}
+
+func appendOperator(b []byte, op Operator) []byte {
+	b = append(b, "v1\n{\"operatorInfo\":{\"operatorId\":"...)
+	b = strconv.AppendInt(b, op.ID, 10)
+	b = append(b, `,"operatorName":`...)
+	b = appendString(b, op.Name)
+	b = append(b, `},"stateStoreInfo":[`...)
+	for i, s := range op.Stores {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"storeName":`...)
+		b = appendString(b, s.Name)
+		b = append(b, `,"numColsPrefixKey":`...)
+		b = strconv.AppendInt(b, s.NumColsPrefixKey, 10)
+		b = append(b, `,"numPartitions":`...)
+		b = strconv.AppendInt(b, s.NumPartitions, 10)
+		b = append(b, '}')
+	}
+	return append(b, ']', '}')
+}
+
+func parseOperator(content []byte) (Operator, error) {
+	var op Operator
+	_, rest, err := cutVersion(content, operatorVersion)
+	if err != nil {
+		return op, err
+	}
+	named := false
+	err = eachField(rest, func(key string, value []byte) error {
+		switch key {
+		case "operatorInfo":
+			return eachField(value, func(key string, value []byte) (err error) {
+				switch key {
+				case "operatorId":
+					op.ID, err = intValue(value)
+				case "operatorName":
+					op.Name, err = stringValue(value)
+					named = true
+				}
+				return err
+			})
+		case "stateStoreInfo":
+			var stores []json.RawMessage
+			if err := json.Unmarshal(value, &stores); err != nil {
+				return errors.New("it is not a list")
+			}
+			for _, text := range stores {
+				s, err := parseStore(text)
+				if err != nil {
+					return err
+				}
+				op.Stores = append(op.Stores, s)
+			}
+		}
+		return nil
+	})
+	if err == nil && !named {
+		err = errors.New("it does not say which operator it is about")
+	}
+	return op, err
+}
+
+func parseStore(text []byte) (s Store, err error) {
+	err = eachField(text, func(key string, value []byte) (err error) {
+		switch key {
+		case "storeName":
+			s.Name, err = stringValue(value)
+		case "numColsPrefixKey":
+			s.NumColsPrefixKey, err = intValue(value)
+		case "numPartitions":
+			s.NumPartitions, err = intValue(value)
+		}
+		return err
+	})
+	return s, err
+}

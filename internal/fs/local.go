@@ -1,0 +1,95 @@
+package fs
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Local is the file system of the host.
+func Local() FS { return local{} }
+
+type local struct{}
+
+func (local) Open(name string) (File, error) { return os.Open(name) }
+
+func (local) Create(name string) (Writer, error) {
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+}
+
+func (local) Rename(from, to string) error { return os.Rename(from, to) }
+
+// RenameNew asks the kernel to rename without replacing. Where the kernel or the file system
+// cannot do that, a hard link does: it too refuses a taken name.
+func (local) RenameNew(from, to string) error {
+	err := renameNoReplace(from, to)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if err := os.Link(from, to); err != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
+func (local) Remove(name string) error    { return os.Remove(name) }
+func (local) RemoveAll(name string) error { return os.RemoveAll(name) }
+func (local) MkdirAll(name string) error  { return os.MkdirAll(name, 0o755) }
+
+func (local) ReadDir(name string) ([]Entry, error) { return os.ReadDir(name) }
+func (local) Stat(name string) (Info, error)       { return os.Stat(name) }
+
+func (local) Sync(name string) error {
+	f, err := openToSync(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func (local) SyncDir(name string) error { return syncDir(name) }
+
+func (local) Lock(name string) (io.Closer, error) {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(f); err != nil {
+		f.Close()
+		return nil, &PathError{Op: "lock", Path: name, Err: err}
+	}
+	return f, nil // closing a file releases its lock
+}
+
+// MakeDirs makes a directory and its missing parents, and makes each of the new names durable.
+func MakeDirs(fsys FS, dir string) error {
+	var parents []string // of the directories that do not exist, innermost first
+	for d := filepath.Clean(dir); ; {
+		_, err := fsys.Stat(d)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, ErrNotExist) {
+			return err
+		}
+		up := filepath.Dir(d)
+		if up == d {
+			break
+		}
+		parents = append(parents, up)
+		d = up
+	}
+	if len(parents) == 0 {
+		return nil
+	}
+	if err := fsys.MkdirAll(dir); err != nil {
+		return err
+	}
+	for i := len(parents) - 1; i >= 0; i-- {
+		if err := fsys.SyncDir(parents[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
