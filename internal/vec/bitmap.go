@@ -1,6 +1,9 @@
 package vec
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Bitmap marks rows, one bit each, least significant bit first as in Arrow. As a validity bitmap a set bit means "not
 // null", and a nil Bitmap means that every row is valid.
@@ -138,4 +141,50 @@ func (b Bitmap) CopyFrom(off int, src Bitmap, n int) {
 		b[at>>6] = b[at>>6]&^mask | bits<<shift
 		i += step
 	}
+}
+
+// UnpackBits stores n bits of src, from bit off on and least significant first, as bytes 0 and 1.
+func UnpackBits(dst []uint8, src []byte, off, n int) {
+	dst = dst[:n]
+	i := 0
+	if off&7 == 0 {
+		src := src[off>>3:]
+		for ; i+8 <= n; i += 8 {
+			spread8(dst[i:i+8], src[i>>3])
+		}
+		for ; i < n; i++ {
+			dst[i] = src[i>>3] >> (uint(i) & 7) & 1
+		}
+		return
+	}
+	for ; i < n; i++ {
+		j := off + i
+		dst[i] = src[j>>3] >> (uint(j) & 7) & 1
+	}
+}
+
+// PackBits stores bytes 0 and 1 as bits, least significant first.
+func PackBits(dst []byte, src []uint8) {
+	n := len(src)
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		dst[i>>3] = byte(binary.LittleEndian.Uint64(src[i:]) * 0x0102040810204080 >> 56)
+	}
+	if i < n {
+		var b byte
+		for j, x := range src[i:] {
+			b |= x << uint(j&7)
+		}
+		dst[i>>3] = b
+	}
+}
+
+// spread8 stores the bits of b as eight bytes 0 and 1.
+func spread8(dst []uint8, b byte) {
+	x := uint64(b) * 0x0101010101010101 & 0x8040201008040201
+	// Each byte is zero or one power of two: bring the bit down to position 0.
+	x |= x >> 4 & 0x0f0f0f0f0f0f0f0f
+	x |= x >> 2 & 0x0303030303030303
+	x |= x >> 1 & 0x0101010101010101
+	binary.LittleEndian.PutUint64(dst, x&0x0101010101010101)
 }
