@@ -66,4 +66,10 @@ var runtimeTable = table{
 	"UNABLE_TO_ACQUIRE_MEMORY":                                         {"53200", Other, "<requestedBytes> bytes of memory are wanted and <receivedBytes> are left; raise the memory limit of the server."},
 	"JOIN_SIZE_LIMIT_EXCEEDED":                                         {"54000", Runtime, "The join would give more rows than fit into one result."},
 	"STRING_LENGTH_LIMIT_EXCEEDED":                                     {"54000", Runtime, "<functionName> would give a text of <length> bytes; at most <limit> are possible."},
+
+	"INVALID_VALUE.TYPE":        {"22018", IllegalArgument, "The value of <path> is a <goType>, which cannot become <dataType>."},
+	"INVALID_VALUE.RANGE":       {"22003", IllegalArgument, "The value <value> of <path> is out of the range of <dataType>."},
+	"INVALID_VALUE.NULL":        {"22004", IllegalArgument, "The value of <path> is null, but the schema allows no null there."},
+	"INVALID_VALUE.FIELD_COUNT": {"22023", IllegalArgument, "The value of <path> has <actual> fields, but its type has <expected>."},
+	"INVALID_VALUE.NO_TYPE":     {"42K09", IllegalArgument, "No data type fits a Go <goType> (<path>); give a schema."},
 }
