@@ -325,6 +325,14 @@ func fromInterval(v *Vector, a arrow.Array, t types.DataType) (bool, error) {
 			}
 			mul, div := toMicros(at.Unit)
 			return scale[int64, int64](v, a, mul, div)
+		case *arrow.DayTimeIntervalType:
+			d := make([]int64, a.Len(), a.Len()+1)
+			for i := range d {
+				x := a.(*array.DayTimeInterval).Value(i)
+				d[i] = int64(x.Days)*86_400_000_000 + int64(x.Milliseconds)*1000
+			}
+			v.data = bytesOf(d)
+			return true, nil
 		}
 	case types.YearMonthIntervalType:
 		if a.DataType().ID() == arrow.INTERVAL_MONTHS {

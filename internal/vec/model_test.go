@@ -377,3 +377,10 @@ func TestAppendValueOfWrongKind(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+func diff(want, got []any) string {
+	if reflect.DeepEqual(want, got) {
+		return ""
+	}
+	return fmt.Sprintf("got %v, want %v", got, want)
+}
