@@ -1,5 +1,7 @@
 package plan
 
+import "github.com/millrace/millrace/types"
+
 // same tells whether two lists hold the same elements, so that rebuilding can be left out.
 func same[T comparable](a, b []T) bool {
 	for i := range a {
@@ -211,4 +213,10 @@ func Trim(e Expr) Expr {
 		}
 		e = a.Child
 	}
+}
+
+// And is the conjunction of two resolved conditions.
+func And(a, b Expr) Expr {
+	nullable := a.(Typed).Nullable() || b.(Typed).Nullable()
+	return &Cond{Op: OpAnd, Args: []Expr{a, b}, T: types.Boolean, Null: nullable, Name: "and"}
 }

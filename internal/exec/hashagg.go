@@ -1,0 +1,353 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/expr/agg"
+	"github.com/millrace/millrace/internal/group"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// AggExpr is one aggregate of a HashAgg.
+type AggExpr struct {
+	Bound    *agg.Bound
+	Args     []Expr
+	Filter   *Expr // rows that count, or nil for all
+	Distinct bool
+}
+
+// HashAgg groups rows by keys and computes aggregates. Its output is the keys followed by the aggregates' results; without keys
+// it is exactly one row.
+//
+// Every part is aggregated by itself as long as that makes it smaller, the partial groups are dealt out to shards by the hash of
+// their key, and every shard merges its share in the order of the parts. Groups come out by shard and, within one, in the order
+// of their first row.
+type HashAgg struct {
+	In   Op
+	Keys []Expr
+	Aggs []AggExpr
+}
+
+// Types implements Op.
+func (h *HashAgg) Types() []types.DataType {
+	ts := TypesOf(h.Keys)
+	for _, a := range h.Aggs {
+		ts = append(ts, a.Bound.Type)
+	}
+	return ts
+}
+
+// Inputs implements Op.
+func (h *HashAgg) Inputs() []Op { return []Op{h.In} }
+
+// Label implements Op.
+func (h *HashAgg) Label() string {
+	return fmt.Sprintf("HashAggregate [%d keys, %d aggregates]", len(h.Keys), len(h.Aggs))
+}
+
+// KeyTypes are the types of the keys.
+func (h *HashAgg) KeyTypes() []types.DataType { return TypesOf(h.Keys) }
+
+// inputs are the expressions that are evaluated for each row: the keys, then each aggregate's arguments and filter.
+func (h *HashAgg) inputs() []Expr {
+	es := append([]Expr(nil), h.Keys...)
+	for _, a := range h.Aggs {
+		es = append(es, a.Args...)
+		if a.Filter != nil {
+			es = append(es, *a.Filter)
+		}
+	}
+	return es
+}
+
+func (h *HashAgg) mergeable() bool {
+	for _, a := range h.Aggs {
+		if a.Distinct {
+			return false
+		}
+	}
+	return true
+}
+
+// Accumulator feeds rows and partial results of a HashAgg into its aggregates' states. It belongs to one goroutine.
+type Accumulator struct {
+	h      *HashAgg
+	States []agg.States
+	seen   []group.Table // of DISTINCT aggregates
+	Eval   expr.Eval
+
+	sel    []uint32
+	groups []uint32
+	args   []*vec.Vector
+	ids    []uint32
+	fresh  []uint32
+}
+
+// NewAccumulator returns states without any group.
+func (h *HashAgg) NewAccumulator(t *Task) *Accumulator {
+	a := &Accumulator{h: h}
+	a.Eval.Batch = t.Batch
+	for _, x := range h.Aggs {
+		a.States = append(a.States, x.Bound.New())
+		var seen group.Table
+		if x.Distinct {
+			seen = group.New(append([]types.DataType{types.Long}, TypesOf(x.Args)...))
+		}
+		a.seen = append(a.seen, seen)
+	}
+	return a
+}
+
+// Grow makes room for groups 0 to n-1.
+func (a *Accumulator) Grow(n int) {
+	for _, s := range a.States {
+		s.Grow(n)
+	}
+}
+
+// Update adds n rows: cols are HashAgg's arguments and filters as inputs lists them, without the keys; row i goes to groups[i].
+func (a *Accumulator) Update(groups []uint32, cols []*vec.Vector, n int) {
+	for k, x := range a.h.Aggs {
+		args := cols[:len(x.Args)]
+		cols = cols[len(x.Args):]
+		ids := groups[:n]
+		if x.Filter != nil {
+			a.sel = trueRows(cols[0], n, a.sel[:0])
+			cols = cols[1:]
+			if len(a.sel) == 0 {
+				continue
+			}
+			if len(a.sel) < n {
+				args, ids = a.pick(args, ids, a.sel)
+			}
+		}
+		if x.Distinct {
+			args, ids = a.firsts(k, args, ids)
+			if len(ids) == 0 {
+				continue
+			}
+		}
+		a.States[k].Update(&a.Eval, ids, flatArgs(args, &a.args))
+	}
+}
+
+// flatArgs looks through dictionaries, which aggregates do not take.
+func flatArgs(args []*vec.Vector, scratch *[]*vec.Vector) []*vec.Vector {
+	for i, v := range args {
+		if v.Encoding() == vec.Dict {
+			out := append((*scratch)[:0], args...)
+			for j := i; j < len(out); j++ {
+				if out[j].Encoding() == vec.Dict {
+					out[j] = out[j].Flatten()
+				}
+			}
+			*scratch = out
+			return out
+		}
+	}
+	return args
+}
+
+func (a *Accumulator) pick(args []*vec.Vector, ids, sel []uint32) ([]*vec.Vector, []uint32) {
+	picked := make([]*vec.Vector, len(args))
+	for i, v := range args {
+		picked[i] = vec.Take(v, sel, nil)
+	}
+	a.groups = a.groups[:0]
+	for _, r := range sel {
+		a.groups = append(a.groups, ids[r])
+	}
+	return picked, a.groups
+}
+
+// firsts keeps the rows whose arguments were not seen before in their group.
+func (a *Accumulator) firsts(k int, args []*vec.Vector, ids []uint32) ([]*vec.Vector, []uint32) {
+	n := len(ids)
+	gv := vec.NewFixed(types.Long, n)
+	dst := vec.Fixed[int64](gv)
+	for i, g := range ids {
+		dst[i] = int64(g)
+	}
+	if cap(a.ids) < n {
+		a.ids = make([]uint32, n)
+	}
+	seen := a.ids[:n]
+	keys := append([]*vec.Vector{gv}, flatArgs(args, &a.args)...)
+	a.fresh = a.seen[k].Resolve(keys, n, true, seen, a.fresh[:0])
+	if len(a.fresh) == n {
+		return args, ids
+	}
+	var first []uint32
+	for i, next := 0, 0; next < len(a.fresh); i++ {
+		if seen[i] == a.fresh[next] {
+			first = append(first, uint32(i))
+			next++
+		}
+	}
+	picked := make([]*vec.Vector, len(args))
+	for i, v := range args {
+		picked[i] = vec.Take(v, first, nil)
+	}
+	groups := make([]uint32, len(first))
+	for i, r := range first {
+		groups[i] = ids[r]
+	}
+	return picked, groups
+}
+
+// Merge adds partial results: cols are the state columns of all aggregates, one after the other.
+func (a *Accumulator) Merge(groups []uint32, cols []*vec.Vector) {
+	for k, x := range a.h.Aggs {
+		w := len(x.Bound.State)
+		a.States[k].Merge(&a.Eval, groups, cols[:w])
+		cols = cols[w:]
+	}
+}
+
+// Save returns the state columns of some groups, all aggregates' one after the other.
+func (a *Accumulator) Save(groups []uint32) []*vec.Vector {
+	var cols []*vec.Vector
+	for _, s := range a.States {
+		cols = append(cols, s.Save(groups)...)
+	}
+	return cols
+}
+
+// Emit returns the results of some groups, a column for each aggregate, or the first error.
+func (a *Accumulator) Emit(groups []uint32) ([]*vec.Vector, error) {
+	var cols []*vec.Vector
+	for _, s := range a.States {
+		cols = append(cols, s.Emit(&a.Eval, groups))
+	}
+	return cols, a.Err()
+}
+
+// Err returns the first error that the states have noted.
+func (a *Accumulator) Err() error {
+	if _, err, bad := a.Eval.Errs.First(); bad {
+		return err
+	}
+	return nil
+}
+
+// Clear empties groups for reuse.
+func (a *Accumulator) Clear(groups []uint32) {
+	for _, s := range a.States {
+		s.Clear(groups)
+	}
+}
+
+// Bytes estimates the memory held by the states.
+func (a *Accumulator) Bytes() int64 {
+	var n int64
+	for _, s := range a.States {
+		n += s.Bytes()
+	}
+	for _, t := range a.seen {
+		if t != nil {
+			n += t.Bytes()
+		}
+	}
+	return n
+}
+
+// StateFields are the state columns of all aggregates, one after the other.
+func (h *HashAgg) StateFields() []types.Field {
+	var fs []types.Field
+	for _, a := range h.Aggs {
+		fs = append(fs, a.Bound.State...)
+	}
+	return fs
+}
+
+// hashTable is the accumulator with a key table of its own: what batch aggregation and the partial stage use.
+type hashTable struct {
+	acc   *Accumulator
+	table group.Table
+	ids   []uint32
+	fresh []uint32
+}
+
+func newHashTable(h *HashAgg, t *Task) *hashTable {
+	return &hashTable{acc: h.NewAccumulator(t), table: group.New(h.KeyTypes())}
+}
+
+func (x *hashTable) resolve(keys []*vec.Vector, n int) []uint32 {
+	if cap(x.ids) < n {
+		x.ids = make([]uint32, max(n, vec.BatchRows))
+	}
+	ids := x.ids[:n]
+	x.fresh = x.table.Resolve(keys, n, true, ids, x.fresh[:0])
+	if len(x.fresh) > 0 {
+		x.acc.Grow(x.table.Cap())
+	}
+	return ids
+}
+
+// Parts implements Op.
+func (h *HashAgg) Parts(ctx context.Context, t *Task) (Parts, error) {
+	shards := t.Partitions
+	if len(h.Keys) == 0 {
+		shards = 1
+	}
+	chunks, err := h.Shuffle(ctx, t, shards)
+	if err != nil {
+		return Parts{}, err
+	}
+	tables := make([]*hashTable, len(chunks))
+	err = Run(ctx, t, Parts{N: len(chunks), Open: openNothing}, func(ctx context.Context, i int, _ Stream) error {
+		x := newHashTable(h, t)
+		tables[i] = x
+		for _, c := range chunks[i] {
+			ids := x.resolve(c.Keys, c.N)
+			if c.Partial {
+				x.acc.Merge(ids, c.Cols)
+			} else {
+				x.acc.Update(ids, c.Cols, c.N)
+			}
+			if err := x.acc.Err(); err != nil {
+				return err
+			}
+		}
+		chunks[i] = nil
+		if len(h.Keys) == 0 {
+			x.resolve(nil, 1)
+		}
+		return nil
+	})
+	if err != nil {
+		return Parts{}, err
+	}
+	return Parts{N: len(tables), Open: func(_ context.Context, i int) (Stream, error) {
+		return &aggStream{x: tables[i], live: tables[i].table.Live(nil)}, nil
+	}}, nil
+}
+
+func openNothing(context.Context, int) (Stream, error) { return StreamOf(nil), nil }
+
+// aggStream emits the groups of one shard.
+type aggStream struct {
+	x    *hashTable
+	live []uint32
+}
+
+func (s *aggStream) Next(context.Context) (*vec.Batch, error) {
+	if len(s.live) == 0 {
+		return nil, io.EOF
+	}
+	n := min(len(s.live), vec.BatchRows)
+	ids := s.live[:n]
+	s.live = s.live[n:]
+	cols := s.x.table.Keys(ids)
+	results, err := s.x.acc.Emit(ids)
+	if err != nil {
+		return nil, err
+	}
+	return vec.NewBatch(n, append(cols, results...)...), nil
+}
+
+func (s *aggStream) Close() error { return nil }

@@ -1,0 +1,327 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// Project computes expressions for each row.
+type Project struct {
+	In   Op
+	Cols []Expr
+}
+
+// Types implements Op.
+func (p *Project) Types() []types.DataType { return TypesOf(p.Cols) }
+
+// Inputs implements Op.
+func (p *Project) Inputs() []Op { return []Op{p.In} }
+
+// Label implements Op.
+func (p *Project) Label() string { return fmt.Sprintf("Project [%d columns]", len(p.Cols)) }
+
+// Parts implements Op.
+func (p *Project) Parts(ctx context.Context, t *Task) (Parts, error) {
+	return mapParts(ctx, t, p.In, func(part int, in Stream) Stream {
+		return &projectStream{in: in, ev: newEvaluator(t, part, p.Cols)}
+	})
+}
+
+// mapParts wraps every part of an operator.
+func mapParts(ctx context.Context, t *Task, in Op, wrap func(part int, in Stream) Stream) (Parts, error) {
+	ps, err := in.Parts(ctx, t)
+	if err != nil {
+		return Parts{}, err
+	}
+	return Parts{N: ps.N, Open: func(ctx context.Context, i int) (Stream, error) {
+		s, err := ps.Open(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		return wrap(i, s), nil
+	}}, nil
+}
+
+type projectStream struct {
+	in  Stream
+	ev  *evaluator
+	out vec.Batch
+}
+
+func (s *projectStream) Next(ctx context.Context) (*vec.Batch, error) {
+	if s.ev.pending != nil {
+		return nil, s.ev.pending
+	}
+	b, err := s.in.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cols, n, err := s.ev.compute(b)
+	if err != nil {
+		return nil, err
+	}
+	s.out = vec.Batch{Cols: cols, N: n}
+	return &s.out, nil
+}
+
+func (s *projectStream) Close() error { return s.in.Close() }
+
+// Filter passes on the rows for which the predicate is true: not false, not null.
+type Filter struct {
+	In   Op
+	Pred Expr
+}
+
+// Types implements Op.
+func (f *Filter) Types() []types.DataType { return f.In.Types() }
+
+// Inputs implements Op.
+func (f *Filter) Inputs() []Op { return []Op{f.In} }
+
+// Label implements Op.
+func (f *Filter) Label() string { return "Filter" }
+
+// Parts implements Op.
+func (f *Filter) Parts(ctx context.Context, t *Task) (Parts, error) {
+	return mapParts(ctx, t, f.In, func(part int, in Stream) Stream {
+		return &filterStream{in: in, ev: newEvaluator(t, part, []Expr{f.Pred})}
+	})
+}
+
+type filterStream struct {
+	in  Stream
+	ev  *evaluator
+	sel []uint32
+	out vec.Batch
+}
+
+// Next implements Stream. It never copies columns: it narrows the selection.
+func (s *filterStream) Next(ctx context.Context) (*vec.Batch, error) {
+	for {
+		if s.ev.pending != nil {
+			return nil, s.ev.pending
+		}
+		b, err := s.in.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		cols, n, err := s.ev.compute(b)
+		if err != nil {
+			return nil, err
+		}
+		s.sel = trueRows(cols[0], n, s.sel[:0])
+		if len(s.sel) == 0 {
+			continue
+		}
+		s.out = vec.Batch{Cols: b.Cols, N: b.N, Sel: b.Sel}
+		switch {
+		case len(s.sel) == b.N && b.Sel == nil:
+		case b.Sel == nil:
+			s.out.Sel = s.sel
+		default:
+			for i, j := range s.sel {
+				s.sel[i] = b.Sel[j]
+			}
+			s.out.Sel = s.sel
+		}
+		return &s.out, nil
+	}
+}
+
+func (s *filterStream) Close() error { return s.in.Close() }
+
+// trueRows appends the rows of the first n in which a boolean vector is true.
+func trueRows(v *vec.Vector, n int, sel []uint32) []uint32 {
+	v = v.Flatten()
+	if v.Phys() == vec.PhysNull || n == 0 {
+		return sel
+	}
+	if cap(sel) < n {
+		sel = make([]uint32, 0, max(n, vec.BatchRows))
+	}
+	sel = sel[:n]
+	k, valid := 0, v.Validity()
+	if valid == nil {
+		for i, x := range vec.Fixed[uint8](v)[:n] {
+			sel[k] = uint32(i)
+			k += int(x & 1)
+		}
+		return sel[:k]
+	}
+	for i, x := range vec.Fixed[uint8](v)[:n] {
+		sel[k] = uint32(i)
+		k += int(x & uint8(valid[i>>6]>>(uint(i)&63)) & 1)
+	}
+	return sel[:k]
+}
+
+// Expand emits every row once for each list of expressions: for row r all lists, then row r+1, batch-wise list by list.
+type Expand struct {
+	In    Op
+	Lists [][]Expr
+}
+
+// Types implements Op.
+func (e *Expand) Types() []types.DataType { return TypesOf(e.Lists[0]) }
+
+// Inputs implements Op.
+func (e *Expand) Inputs() []Op { return []Op{e.In} }
+
+// Label implements Op.
+func (e *Expand) Label() string { return fmt.Sprintf("Expand [%d lists]", len(e.Lists)) }
+
+// Parts implements Op.
+func (e *Expand) Parts(ctx context.Context, t *Task) (Parts, error) {
+	return mapParts(ctx, t, e.In, func(part int, in Stream) Stream {
+		s := &expandStream{in: in}
+		for _, l := range e.Lists {
+			s.evs = append(s.evs, newEvaluator(t, part, l))
+		}
+		s.next = len(s.evs)
+		return s
+	})
+}
+
+type expandStream struct {
+	in   Stream
+	evs  []*evaluator
+	cur  *vec.Batch
+	next int
+	out  vec.Batch
+}
+
+func (s *expandStream) Next(ctx context.Context) (*vec.Batch, error) {
+	if s.next == len(s.evs) {
+		b, err := s.in.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.cur, s.next = b, 0
+	}
+	cols, n, err := s.evs[s.next].compute(s.cur)
+	if err != nil {
+		return nil, err
+	}
+	s.next++
+	s.out = vec.Batch{Cols: cols, N: n}
+	return &s.out, nil
+}
+
+func (s *expandStream) Close() error { return s.in.Close() }
+
+// Union hands out the parts of its inputs one after the other.
+type Union struct{ Ins []Op }
+
+// Types implements Op.
+func (u *Union) Types() []types.DataType { return u.Ins[0].Types() }
+
+// Inputs implements Op.
+func (u *Union) Inputs() []Op { return u.Ins }
+
+// Label implements Op.
+func (u *Union) Label() string { return "Union" }
+
+// Parts implements Op.
+func (u *Union) Parts(ctx context.Context, t *Task) (Parts, error) {
+	var all []Parts
+	n := 0
+	for _, in := range u.Ins {
+		p, err := in.Parts(ctx, t)
+		if err != nil {
+			return Parts{}, err
+		}
+		all = append(all, p)
+		n += p.N
+	}
+	return Parts{N: n, Open: func(ctx context.Context, i int) (Stream, error) {
+		for _, p := range all {
+			if i < p.N {
+				return p.Open(ctx, i)
+			}
+			i -= p.N
+		}
+		return nil, io.ErrUnexpectedEOF
+	}}, nil
+}
+
+// batches is a stream over batches in memory.
+type batches struct{ list []*vec.Batch }
+
+// StreamOf returns a stream over Owned batches; empty ones are left out.
+func StreamOf(list []*vec.Batch) Stream { return &batches{list} }
+
+// Next implements Stream.
+func (s *batches) Next(context.Context) (*vec.Batch, error) {
+	for len(s.list) > 0 {
+		b := s.list[0]
+		s.list = s.list[1:]
+		if b.Rows() > 0 {
+			return b, nil
+		}
+	}
+	return nil, io.EOF
+}
+
+// Close implements Stream.
+func (s *batches) Close() error { return nil }
+
+// PartsOf cuts nothing: every list of Owned batches is one part.
+func PartsOf(lists ...[]*vec.Batch) Parts {
+	return Parts{N: len(lists), Open: func(_ context.Context, i int) (Stream, error) { return StreamOf(lists[i]), nil }}
+}
+
+// Sample keeps rows whose random number, a function of seed, part and row, lies in [Lo, Hi).
+type Sample struct {
+	In     Op
+	Lo, Hi float64
+	// Random is rand(seed) over the input.
+	Random Expr
+}
+
+// Types implements Op.
+func (s *Sample) Types() []types.DataType { return s.In.Types() }
+
+// Inputs implements Op.
+func (s *Sample) Inputs() []Op { return []Op{s.In} }
+
+// Label implements Op.
+func (s *Sample) Label() string { return fmt.Sprintf("Sample [%g, %g)", s.Lo, s.Hi) }
+
+// Parts implements Op.
+func (s *Sample) Parts(ctx context.Context, t *Task) (Parts, error) {
+	within := Expr{Type: types.Boolean, Uses: s.Random.Uses, Column: -1, New: func() expr.Node {
+		return &between{in: s.Random.New(), lo: s.Lo, hi: s.Hi}
+	}}
+	return (&Filter{In: s.In, Pred: within}).Parts(ctx, t)
+}
+
+// between tells for a double expression whether it lies in [lo, hi).
+type between struct {
+	in     expr.Node
+	lo, hi float64
+	out    *vec.Vector
+}
+
+func (b *between) Type() types.DataType { return types.Boolean }
+
+func (b *between) Eval(e *expr.Eval, in *vec.Batch) *vec.Vector {
+	v := b.in.Eval(e, in).Flatten()
+	if b.out == nil {
+		b.out = vec.NewFixed(types.Boolean, in.N)
+		b.out.SetBorrowed(true)
+	}
+	b.out.ResetFixed(in.N)
+	dst := vec.Fixed[uint8](b.out)
+	for i, x := range vec.Fixed[float64](v) {
+		dst[i] = 0
+		if x >= b.lo && x < b.hi {
+			dst[i] = 1
+		}
+	}
+	return b.out
+}

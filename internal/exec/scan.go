@@ -1,0 +1,185 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/source"
+	"github.com/millrace/millrace/types"
+)
+
+// Values are rows that came with the plan.
+type Values struct {
+	Batches []*vec.Batch // Owned
+	Out     []types.DataType
+}
+
+// Types implements Op.
+func (v *Values) Types() []types.DataType { return v.Out }
+
+// Inputs implements Op.
+func (v *Values) Inputs() []Op { return nil }
+
+// Label implements Op.
+func (v *Values) Label() string { return "LocalTableScan" }
+
+// Parts implements Op.
+func (v *Values) Parts(context.Context, *Task) (Parts, error) { return PartsOf(v.Batches), nil }
+
+// Range counts from Start to End, exclusive, by Step.
+type Range struct{ Start, End, Step int64 }
+
+// Types implements Op.
+func (r *Range) Types() []types.DataType { return []types.DataType{types.Long} }
+
+// Inputs implements Op.
+func (r *Range) Inputs() []Op { return nil }
+
+// Label implements Op.
+func (r *Range) Label() string { return fmt.Sprintf("Range (%d, %d, step=%d)", r.Start, r.End, r.Step) }
+
+// rangePart is how many rows one part of a Range has.
+const rangePart = 1 << 18
+
+// rows is the number of rows. Differences are taken unsigned: a range may span all of int64.
+func (r *Range) rows() uint64 {
+	switch {
+	case r.Step > 0 && r.Start < r.End:
+		return (uint64(r.End) - uint64(r.Start) - 1) / uint64(r.Step) + 1
+	case r.Step < 0 && r.Start > r.End:
+		return (uint64(r.Start) - uint64(r.End) - 1) / (^uint64(r.Step) + 1) + 1
+	}
+	return 0
+}
+
+// Parts implements Op.
+func (r *Range) Parts(context.Context, *Task) (Parts, error) {
+	total := r.rows()
+	n := int((total + rangePart - 1) / rangePart)
+	return Parts{N: n, Open: func(_ context.Context, i int) (Stream, error) {
+		from := uint64(i) * rangePart
+		return &rangeStream{at: r.Start + int64(from)*r.Step, step: r.Step, left: int(min(total-from, rangePart))}, nil
+	}}, nil
+}
+
+type rangeStream struct {
+	at, step int64
+	left     int
+	col      *vec.Vector
+	out      vec.Batch
+}
+
+func (s *rangeStream) Next(context.Context) (*vec.Batch, error) {
+	if s.left == 0 {
+		return nil, io.EOF
+	}
+	n := min(s.left, vec.BatchRows)
+	s.left -= n
+	if s.col == nil {
+		s.col = vec.NewFixed(types.Long, n)
+		s.col.SetBorrowed(true)
+	}
+	s.col.ResetFixed(n)
+	for i, dst := 0, vec.Fixed[int64](s.col); i < n; i++ {
+		dst[i] = s.at
+		s.at += s.step
+	}
+	s.out = vec.Batch{Cols: []*vec.Vector{s.col}, N: n}
+	return &s.out, nil
+}
+
+func (s *rangeStream) Close() error { return nil }
+
+// SourceScan reads a table of package source as a whole.
+type SourceScan struct {
+	Name  string
+	Table source.Batch
+	Want  source.Projection
+	Out   types.StructType // the columns that the splits deliver
+}
+
+// Types implements Op.
+func (s *SourceScan) Types() []types.DataType { return fieldTypes(s.Out) }
+
+// Inputs implements Op.
+func (s *SourceScan) Inputs() []Op { return nil }
+
+// Label implements Op.
+func (s *SourceScan) Label() string { return fmt.Sprintf("FileScan %s %s", s.Name, s.Out.SimpleString()) }
+
+// Parts implements Op.
+func (s *SourceScan) Parts(ctx context.Context, _ *Task) (Parts, error) {
+	splits, err := s.Table.Scan(ctx, s.Want)
+	if err != nil {
+		return Parts{}, err
+	}
+	return SplitParts(splits, s.Out, nil), nil
+}
+
+func fieldTypes(st types.StructType) []types.DataType {
+	ts := make([]types.DataType, len(st.Fields))
+	for i, f := range st.Fields {
+		ts[i] = f.Type
+	}
+	return ts
+}
+
+// SplitParts makes a part of each split. counted, when not nil, is called with the number of rows of each batch read, from any
+// worker.
+func SplitParts(splits []source.Split, out types.StructType, counted func(rows int)) Parts {
+	return Parts{N: len(splits), Open: func(ctx context.Context, i int) (Stream, error) {
+		r, err := splits[i].Open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &splitStream{r: r, out: out, counted: counted}, nil
+	}}
+}
+
+type splitStream struct {
+	r       source.Reader
+	out     types.StructType
+	counted func(int)
+}
+
+func (s *splitStream) Next(ctx context.Context) (*vec.Batch, error) {
+	for {
+		rec, err := s.r.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		b, err := vec.FromArrow(rec, s.out)
+		if err != nil {
+			return nil, err
+		}
+		if s.counted != nil {
+			s.counted(b.N)
+		}
+		if b.N > 0 {
+			return b, nil
+		}
+	}
+}
+
+func (s *splitStream) Close() error { return s.r.Close() }
+
+// StreamInput is where a micro-batch's rows of one streaming source come in.
+type StreamInput struct {
+	ID   uint64
+	Name string
+	Out  []types.DataType
+}
+
+// Types implements Op.
+func (s *StreamInput) Types() []types.DataType { return s.Out }
+
+// Inputs implements Op.
+func (s *StreamInput) Inputs() []Op { return nil }
+
+// Label implements Op.
+func (s *StreamInput) Label() string { return "MicroBatchScan " + s.Name }
+
+// Parts implements Op. A source without new data has no parts.
+func (s *StreamInput) Parts(_ context.Context, t *Task) (Parts, error) { return t.Inputs[s.ID].Parts, nil }

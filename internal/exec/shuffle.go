@@ -1,0 +1,172 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/millrace/millrace/internal/vec"
+)
+
+// Chunk is what one part sends to one shard of a HashAgg.
+type Chunk struct {
+	// Partial tells what Cols are: the state columns of groups (see Accumulator.Merge), or the arguments of rows (see
+	// Accumulator.Update).
+	Partial bool
+	N       int
+	Keys    []*vec.Vector // Owned, as are Cols
+	Cols    []*vec.Vector
+}
+
+// A part is aggregated before it is dealt out, unless after partialTrial rows more than partialRatio of them were groups of their
+// own: then grouping twice costs more than moving the rows.
+const (
+	partialTrial = 1 << 15
+	partialRatio = 0.5
+)
+
+// Shuffle runs the input and deals groups out to shards: the result has for every shard its chunks in the order of the parts. A
+// single part with a single shard is not aggregated beforehand.
+func (h *HashAgg) Shuffle(ctx context.Context, t *Task, shards int) ([][]Chunk, error) {
+	ps, err := h.In.Parts(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	perPart := make([][][]Chunk, ps.N)
+	err = Run(ctx, t, ps, func(ctx context.Context, part int, s Stream) error {
+		d := &dealer{h: h, t: t, shards: shards, out: make([][]Chunk, shards)}
+		if h.mergeable() {
+			d.table = newHashTable(h, t)
+		}
+		ev := newEvaluator(t, part, h.inputs())
+		err := Drain(ctx, s, func(b *vec.Batch) error {
+			cols, n, err := ev.compute(b)
+			if err != nil {
+				return err
+			}
+			return d.add(cols, n)
+		})
+		if err == nil {
+			err = ev.pending
+		}
+		if err == nil {
+			err = d.flush()
+		}
+		perPart[part] = d.out
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	chunks := make([][]Chunk, shards)
+	for _, out := range perPart {
+		for s, cs := range out {
+			chunks[s] = append(chunks[s], cs...)
+		}
+	}
+	return chunks, nil
+}
+
+// dealer is the sending side of one part.
+type dealer struct {
+	h      *HashAgg
+	t      *Task
+	shards int
+	table  *hashTable // nil once rows are passed on as they are
+	rows   int
+	out    [][]Chunk
+
+	flat   []*vec.Vector
+	hashes []uint32
+	sel    [][]uint32
+}
+
+func (d *dealer) add(cols []*vec.Vector, n int) error {
+	k := len(d.h.Keys)
+	d.flat = d.flat[:0]
+	for _, v := range cols {
+		if v.Encoding() == vec.Dict {
+			v = v.Flatten()
+		}
+		d.flat = append(d.flat, v)
+	}
+	if d.table == nil {
+		d.deal(false, d.flat[:k], d.flat[k:], n)
+		return nil
+	}
+	ids := d.table.resolve(d.flat[:k], n)
+	d.table.acc.Update(ids, d.flat[k:], n)
+	if err := d.table.acc.Err(); err != nil {
+		return err
+	}
+	d.rows += n
+	if d.rows >= partialTrial && float64(d.table.table.Len()) > partialRatio*float64(d.rows) {
+		if err := d.flush(); err != nil {
+			return err
+		}
+		d.table = nil
+	}
+	return nil
+}
+
+// flush deals out the groups gathered so far.
+func (d *dealer) flush() error {
+	if d.table == nil {
+		return nil
+	}
+	live := d.table.table.Live(nil)
+	if len(live) > 0 {
+		d.deal(true, d.table.table.Keys(live), d.table.acc.Save(live), len(live))
+	}
+	return nil
+}
+
+// deal cuts rows by the partition hash of their keys.
+func (d *dealer) deal(partial bool, keys, cols []*vec.Vector, n int) {
+	if n == 0 {
+		return
+	}
+	if d.shards == 1 {
+		d.out[0] = append(d.out[0], Chunk{Partial: partial, N: n, Keys: ownAll(keys), Cols: ownAll(cols)})
+		return
+	}
+	d.hashes = vec.PartitionHash(keys, n, d.hashes)
+	if d.sel == nil {
+		d.sel = make([][]uint32, d.shards)
+	}
+	for s := range d.sel {
+		d.sel[s] = d.sel[s][:0]
+	}
+	for i, h := range d.hashes[:n] {
+		s := Shard(h, d.shards)
+		d.sel[s] = append(d.sel[s], uint32(i))
+	}
+	for s, sel := range d.sel {
+		if len(sel) == 0 {
+			continue
+		}
+		c := Chunk{Partial: partial, N: len(sel)}
+		for _, v := range keys {
+			c.Keys = append(c.Keys, vec.Take(v, sel, nil).Own())
+		}
+		for _, v := range cols {
+			c.Cols = append(c.Cols, vec.Take(v, sel, nil).Own())
+		}
+		d.out[s] = append(d.out[s], c)
+	}
+}
+
+// Shard is the partition of a partition hash, as Spark's pmod.
+func Shard(hash uint32, shards int) int {
+	m := int(int32(hash)) % shards
+	if m < 0 {
+		m += shards
+	}
+	return m
+}
+
+func ownAll(vs []*vec.Vector) []*vec.Vector {
+	out := make([]*vec.Vector, len(vs))
+	for i, v := range vs {
+		out[i] = v.Own()
+	}
+	return out
+}

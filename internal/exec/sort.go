@@ -1,0 +1,137 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// SortKey is one key of a Sort.
+type SortKey struct {
+	Expr       Expr
+	Desc       bool
+	NullsFirst bool
+}
+
+// Sort orders all rows, stably. With a Limit that is not negative only the first Limit rows come out, and no more than a few
+// times as many are held.
+type Sort struct {
+	In    Op
+	Keys  []SortKey
+	Limit int64
+}
+
+// Types implements Op.
+func (s *Sort) Types() []types.DataType { return s.In.Types() }
+
+// Inputs implements Op.
+func (s *Sort) Inputs() []Op { return []Op{s.In} }
+
+// Label implements Op.
+func (s *Sort) Label() string {
+	if s.Limit >= 0 {
+		return fmt.Sprintf("TakeOrderedAndProject limit=%d [%d keys]", s.Limit, len(s.Keys))
+	}
+	return fmt.Sprintf("Sort [%d keys], true", len(s.Keys))
+}
+
+// Parts implements Op. Each part is sorted by itself, side by side; the last step sorts the concatenation of the sorted parts.
+func (s *Sort) Parts(ctx context.Context, t *Task) (Parts, error) {
+	ps, err := s.In.Parts(ctx, t)
+	if err != nil {
+		return Parts{}, err
+	}
+	sorted := make([]*run, ps.N)
+	err = Run(ctx, t, ps, func(ctx context.Context, i int, in Stream) error {
+		b := &runBuilder{s: s, ev: newEvaluator(t, i, s.keyExprs())}
+		err := Drain(ctx, in, b.add)
+		if err == nil {
+			err = b.ev.pending
+		}
+		sorted[i] = b.cut()
+		return err
+	})
+	if err != nil {
+		return Parts{}, err
+	}
+	var all []*run
+	for _, r := range sorted {
+		if r != nil {
+			all = append(all, r)
+		}
+	}
+	if len(all) == 0 {
+		return PartsOf(nil), nil
+	}
+	out := all[0]
+	if len(all) > 1 {
+		out = s.order(all)
+	}
+	var list []*vec.Batch
+	for from := 0; from < out.rows.N; from += vec.BatchRows {
+		list = append(list, out.rows.Slice(from, min(vec.BatchRows, out.rows.N-from)))
+	}
+	return PartsOf(list), nil
+}
+
+func (s *Sort) keyExprs() []Expr {
+	es := make([]Expr, len(s.Keys))
+	for i, k := range s.Keys {
+		es[i] = k.Expr
+	}
+	return es
+}
+
+// run is some rows with their sort keys, in order.
+type run struct{ rows, keys *vec.Batch }
+
+// order sorts the concatenation of runs and cuts it at the limit.
+func (s *Sort) order(runs []*run) *run {
+	rows, keys := make([]*vec.Batch, len(runs)), make([]*vec.Batch, len(runs))
+	for i, r := range runs {
+		rows[i], keys[i] = r.rows, r.keys
+	}
+	all := &run{rows: vec.ConcatBatches(rows), keys: vec.ConcatBatches(keys)}
+	orders := make([]vec.Order, len(s.Keys))
+	for i, k := range s.Keys {
+		orders[i] = vec.Order{Desc: k.Desc, NullsFirst: k.NullsFirst}
+	}
+	idx := vec.SortIndex(all.keys.Cols, orders, all.keys.N)
+	if s.Limit >= 0 && int64(len(idx)) > s.Limit {
+		idx = idx[:s.Limit]
+	}
+	return &run{rows: all.rows.Take(idx, nil).Own(), keys: all.keys.Take(idx, nil).Own()}
+}
+
+// runBuilder gathers the rows of one part.
+type runBuilder struct {
+	s    *Sort
+	ev   *evaluator
+	runs []*run
+	n    int64
+}
+
+func (b *runBuilder) add(in *vec.Batch) error {
+	keys, n, err := b.ev.compute(in)
+	if err != nil {
+		return err
+	}
+	r := &run{rows: in.Slice(0, n).Own(), keys: (&vec.Batch{Cols: keys, N: n}).Own()}
+	b.runs = append(b.runs, r)
+	b.n += int64(n)
+	if b.s.Limit >= 0 && b.n > max(4*b.s.Limit, 4*vec.BatchRows) {
+		b.runs = []*run{b.cut()}
+		b.n = int64(b.runs[0].rows.N)
+	}
+	return nil
+}
+
+// cut returns the rows gathered so far as one sorted run, or nil.
+func (b *runBuilder) cut() *run {
+	if len(b.runs) == 0 {
+		return nil
+	}
+	return b.s.order(b.runs)
+}

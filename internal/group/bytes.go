@@ -1,0 +1,223 @@
+package group
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// byteTable is the table for keys compared as byte strings: a single string or binary column as it is, or an encoded row.
+type byteTable struct {
+	index
+	types []types.DataType
+	plain bool // one column, stored without encoding
+	keys  []keyRef
+	arena []byte
+	dead  int // bytes of the arena that belong to deleted keys
+	null  uint32
+	enc   encoder
+}
+
+func newBytes(keyTypes []types.DataType, plain bool) *byteTable {
+	x := &byteTable{types: keyTypes, plain: plain}
+	x.init()
+	return x
+}
+
+// keyRef is where a key lies in the arena, which may be larger than a Span can address.
+type keyRef struct {
+	off uint64
+	len uint32
+}
+
+func (x *byteTable) key(g uint32) []byte {
+	k := x.keys[g]
+	return x.arena[k.off : k.off+uint64(k.len)]
+}
+
+// hashBytes is a fast hash that is the same in every process.
+func hashBytes(b []byte) uint64 {
+	h := uint64(len(b)) * 0x9E3779B97F4A7C15
+	for len(b) >= 8 {
+		hi, lo := bits.Mul64(h^binary.LittleEndian.Uint64(b), 0xA0761D6478BD642F)
+		h = hi ^ lo
+		b = b[8:]
+	}
+	if len(b) >= 4 {
+		hi, lo := bits.Mul64(h^uint64(binary.LittleEndian.Uint32(b))<<32^uint64(binary.LittleEndian.Uint32(b[len(b)-4:])), 0xE7037ED1A0B428DB)
+		h = hi ^ lo
+	} else if len(b) > 0 {
+		w := uint64(b[0])<<16 | uint64(b[len(b)>>1])<<8 | uint64(b[len(b)-1])
+		hi, lo := bits.Mul64(h^w, 0xE7037ED1A0B428DB)
+		h = hi ^ lo
+	}
+	hi, lo := bits.Mul64(h, 0x8EBC6AF09C88C6E3)
+	return hi ^ lo
+}
+
+// Resolve implements Table.
+func (x *byteTable) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh []uint32) []uint32 {
+	if insert {
+		x.reserve(n + 1)
+		if x.dead > 1<<16 && x.dead > len(x.arena)/2 {
+			x.compact()
+		}
+	}
+	if !x.plain {
+		x.enc.encode(cols, n)
+		from := uint32(0)
+		for i, to := range x.enc.ends {
+			ids[i], fresh = x.find(x.enc.buf[from:to], insert, fresh)
+			from = to
+		}
+		return fresh
+	}
+	v := cols[0]
+	spans, data, valid := v.Spans(), v.Bytes(), v.Validity()
+	one := v.Encoding() == vec.Const
+	for i := range ids[:n] {
+		j := pick(i, one)
+		if !valid.Get(j) {
+			ids[i], fresh = x.nullGroup(insert, fresh)
+			continue
+		}
+		s := spans[j]
+		ids[i], fresh = x.find(data[s.Off:s.Off+s.Len], insert, fresh)
+	}
+	return fresh
+}
+
+func (x *byteTable) find(key []byte, insert bool, fresh []uint32) (uint32, []uint32) {
+	h := hashBytes(key)
+	put := ^uint64(0)
+	for s := h & x.mask; ; s = (s + 1) & x.mask {
+		g := x.slots[s]
+		if g == 0 {
+			if !insert {
+				return None, fresh
+			}
+			if put != ^uint64(0) {
+				s = put
+			} else {
+				x.used++
+			}
+			id := x.add(h)
+			x.slots[s] = id + 1
+			x.store(id, key)
+			return id, append(fresh, id)
+		}
+		if g == tombstone {
+			if put == ^uint64(0) {
+				put = s
+			}
+			continue
+		}
+		if x.hashes[g-1] == h && g != x.null {
+			if bytes.Equal(x.key(g-1), key) {
+				return g - 1, fresh
+			}
+		}
+	}
+}
+
+func (x *byteTable) store(id uint32, key []byte) {
+	s := keyRef{off: uint64(len(x.arena)), len: uint32(len(key))}
+	x.arena = append(x.arena, key...)
+	if int(id) == len(x.keys) {
+		x.keys = append(x.keys, s)
+	} else {
+		x.keys[id] = s
+	}
+}
+
+// compact drops the bytes of deleted keys, so that a table whose keys come and go stays as large as what is alive.
+func (x *byteTable) compact() {
+	arena := make([]byte, 0, len(x.arena)-x.dead)
+	for g := range x.keys {
+		if x.live.Get(g) {
+			key := x.key(uint32(g))
+			x.keys[g].off = uint64(len(arena))
+			arena = append(arena, key...)
+		}
+	}
+	x.arena, x.dead = arena, 0
+}
+
+func (x *byteTable) nullGroup(insert bool, fresh []uint32) (uint32, []uint32) {
+	if x.null != 0 {
+		return x.null - 1, fresh
+	}
+	if !insert {
+		return None, fresh
+	}
+	id := x.add(nullHash)
+	s := uint64(nullHash) & x.mask
+	for x.slots[s] != 0 && x.slots[s] != tombstone {
+		s = (s + 1) & x.mask
+	}
+	if x.slots[s] == 0 {
+		x.used++
+	}
+	x.slots[s] = id + 1
+	x.store(id, nil)
+	x.null = id + 1
+	return id, append(fresh, id)
+}
+
+// Keys implements Table.
+func (x *byteTable) Keys(ids []uint32) []*vec.Vector {
+	if !x.plain {
+		d := decoder{rows: make([][]byte, len(ids))}
+		for i, g := range ids {
+			d.rows[i] = x.key(g)
+		}
+		cols := make([]*vec.Vector, len(x.types))
+		for c, t := range x.types {
+			cols[c] = d.column(t)
+		}
+		return cols
+	}
+	size := 0
+	for _, g := range ids {
+		size += int(x.keys[g].len)
+	}
+	spans, buf := make([]vec.Span, len(ids)), make([]byte, 0, size)
+	var valid vec.Bitmap
+	for i, g := range ids {
+		if g+1 == x.null {
+			valid = vec.NewBitmapSet(len(ids))
+			valid.Clear(i)
+			continue
+		}
+		key := x.key(g)
+		spans[i] = vec.Span{Off: uint32(len(buf)), Len: uint32(len(key))}
+		buf = append(buf, key...)
+	}
+	v := vec.NewBytes(x.types[0], spans, buf)
+	v.SetValidity(valid)
+	return []*vec.Vector{v}
+}
+
+// Delete implements Table.
+func (x *byteTable) Delete(ids []uint32) {
+	for _, g := range ids {
+		x.remove(g)
+		x.dead += int(x.keys[g].len)
+		if g+1 == x.null {
+			x.null = 0
+		}
+	}
+}
+
+// Bytes implements Table.
+func (x *byteTable) Bytes() int64 { return x.bytes() + int64(cap(x.keys))*16 + int64(cap(x.arena)) }
+
+// Probe implements Table.
+func (x *byteTable) Probe() Table {
+	y := *x
+	y.enc = encoder{}
+	return &y
+}

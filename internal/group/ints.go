@@ -1,0 +1,200 @@
+package group
+
+import (
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// ints is the table for a single key of up to eight bytes.
+type ints struct {
+	index
+	typ  types.DataType
+	load func(v *vec.Vector, n int, dst []int64) []int64
+	keys []int64 // by group
+	null uint32  // the null key's group plus one, 0 when absent
+	buf  []int64
+}
+
+func newInts(t types.DataType, load func(*vec.Vector, int, []int64) []int64) *ints {
+	x := &ints{typ: t, load: load}
+	x.init()
+	return x
+}
+
+func loadInt64(v *vec.Vector, n int, dst []int64) []int64 {
+	if v.Encoding() == vec.Flat {
+		return vec.Fixed[int64](v)
+	}
+	return fill(dst, n, vec.Fixed[int64](v)[0])
+}
+
+func loadInt32(v *vec.Vector, n int, dst []int64) []int64 {
+	if v.Encoding() != vec.Flat {
+		return fill(dst, n, int64(vec.Fixed[int32](v)[0]))
+	}
+	if cap(dst) < n {
+		dst = make([]int64, n)
+	}
+	dst = dst[:n]
+	for i, k := range vec.Fixed[int32](v) {
+		dst[i] = int64(k)
+	}
+	return dst
+}
+
+func fill(dst []int64, n int, k int64) []int64 {
+	if cap(dst) < n {
+		dst = make([]int64, n)
+	}
+	dst = dst[:n]
+	for i := range dst {
+		dst[i] = k
+	}
+	return dst
+}
+
+func mix(k int64) uint64 {
+	h := uint64(k) * 0x9E3779B97F4A7C15
+	h ^= h >> 32
+	h *= 0xD6E8FEB86659FD93
+	return h ^ h>>29
+}
+
+// Resolve implements Table.
+func (x *ints) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh []uint32) []uint32 {
+	v := cols[0]
+	keys := x.load(v, n, x.buf)
+	if v.Encoding() != vec.Flat || v.Phys() == vec.PhysInt32 {
+		x.buf = keys
+	}
+	if insert {
+		x.reserve(n + 1)
+	}
+	valid := v.Validity()
+	if v.Encoding() == vec.Const && valid != nil && !valid.Get(0) {
+		for i := range ids[:n] {
+			ids[i], fresh = x.nullGroup(insert, fresh)
+		}
+		return fresh
+	}
+	if v.Encoding() == vec.Const {
+		valid = nil
+	}
+	for i, k := range keys[:n] {
+		if valid != nil && !valid.Get(i) {
+			ids[i], fresh = x.nullGroup(insert, fresh)
+			continue
+		}
+		h := mix(k)
+		put := ^uint64(0)
+		for s := h & x.mask; ; s = (s + 1) & x.mask {
+			g := x.slots[s]
+			if g == 0 {
+				if !insert {
+					ids[i] = None
+					break
+				}
+				if put != ^uint64(0) {
+					s = put
+				} else {
+					x.used++
+				}
+				id := x.add(h)
+				x.slots[s] = id + 1
+				if int(id) == len(x.keys) {
+					x.keys = append(x.keys, k)
+				} else {
+					x.keys[id] = k
+				}
+				fresh = append(fresh, id)
+				ids[i] = id
+				break
+			}
+			if g == tombstone {
+				if put == ^uint64(0) {
+					put = s
+				}
+				continue
+			}
+			if x.keys[g-1] == k && g != x.null {
+				ids[i] = g - 1
+				break
+			}
+		}
+	}
+	return fresh
+}
+
+const nullHash = 0x51ED270B0F6E5A31
+
+func (x *ints) nullGroup(insert bool, fresh []uint32) (uint32, []uint32) {
+	if x.null != 0 {
+		return x.null - 1, fresh
+	}
+	if !insert {
+		return None, fresh
+	}
+	id := x.add(nullHash)
+	s := uint64(nullHash) & x.mask
+	for x.slots[s] != 0 && x.slots[s] != tombstone {
+		s = (s + 1) & x.mask
+	}
+	if x.slots[s] == 0 {
+		x.used++
+	}
+	x.slots[s] = id + 1
+	if int(id) == len(x.keys) {
+		x.keys = append(x.keys, 0)
+	} else {
+		x.keys[id] = 0
+	}
+	x.null = id + 1
+	return id, append(fresh, id)
+}
+
+// Keys implements Table.
+func (x *ints) Keys(ids []uint32) []*vec.Vector {
+	v := vec.NewFixed(x.typ, len(ids))
+	if v.Phys() == vec.PhysInt32 {
+		dst := vec.Fixed[int32](v)
+		for i, g := range ids {
+			dst[i] = int32(x.keys[g])
+		}
+	} else {
+		dst := vec.Fixed[int64](v)
+		for i, g := range ids {
+			dst[i] = x.keys[g]
+		}
+	}
+	if x.null != 0 {
+		for i, g := range ids {
+			if g == x.null-1 {
+				if v.Validity() == nil {
+					v.SetValidity(vec.NewBitmapSet(len(ids)))
+				}
+				v.Validity().Clear(i)
+			}
+		}
+	}
+	return []*vec.Vector{v}
+}
+
+// Delete implements Table.
+func (x *ints) Delete(ids []uint32) {
+	for _, g := range ids {
+		x.remove(g)
+		if g+1 == x.null {
+			x.null = 0
+		}
+	}
+}
+
+// Bytes implements Table.
+func (x *ints) Bytes() int64 { return x.bytes() + int64(cap(x.keys))*8 }
+
+// Probe implements Table.
+func (x *ints) Probe() Table {
+	y := *x
+	y.buf = nil
+	return &y
+}

@@ -1,0 +1,57 @@
+package optimize
+
+import (
+	"time"
+
+	"github.com/millrace/millrace/internal/plan"
+)
+
+// Options are what the rules depend on.
+type Options struct {
+	Zone *time.Location
+}
+
+// Plan returns an equal plan with the same output columns.
+func Plan(n plan.Node, o Options) (plan.Node, error) {
+	n, err := plan.TransformUp(n, unwrap)
+	if err != nil {
+		return nil, err
+	}
+	if n, err = fold(n, o); err != nil {
+		return nil, err
+	}
+	// Each round moves a filter past one node; plans are shallow, and the bound only guards against a rule that never rests.
+	for range maxRounds {
+		before := n
+		if n, err = plan.Transform(n, pushFilter); err != nil {
+			return nil, err
+		}
+		if n == before {
+			break
+		}
+	}
+	if n, err = plan.TransformUp(n, scanFilters); err != nil {
+		return nil, err
+	}
+	return prune(n, plan.OutputSet(n))
+}
+
+const maxRounds = 100
+
+// unwrap drops the nodes that only mattered to the analyser.
+func unwrap(n plan.Node) (plan.Node, error) {
+	switch n := n.(type) {
+	case *plan.Tagged:
+		return n.Child, nil
+	case *plan.Hint:
+		return n.Child, nil
+	case *plan.View:
+		return n.Child, nil
+	case *plan.Aliased:
+		// An alias keeps its child's columns, only their qualifiers differ, unless it renames.
+		if len(n.Columns) == 0 {
+			return n.Child, nil
+		}
+	}
+	return n, nil
+}

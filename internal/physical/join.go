@@ -1,0 +1,124 @@
+package physical
+
+import (
+	"github.com/millrace/millrace/internal/bind"
+	"github.com/millrace/millrace/internal/exec"
+	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/vec"
+)
+
+func oneRow() *vec.Batch { return vec.NewBatch(1) }
+
+func (p *Planner) over(attrs []*plan.Attr) *bind.Binder { return bind.New(attrs, p.Zone) }
+
+// equality is one pair of join keys.
+type equality struct {
+	left, right plan.Expr
+	nullSafe    bool
+}
+
+// Equalities splits a join condition into pairs of keys, each side over one input, and the rest, which may be nil.
+func Equalities(n *plan.Join) (pairs []equality, rest plan.Expr) {
+	left, right := plan.OutputSet(n.Left), plan.OutputSet(n.Right)
+	var others []plan.Expr
+	for _, c := range conjuncts(n.Cond) {
+		if call, ok := c.(*plan.Call); ok && len(call.Args) == 2 && (call.Fn.Name == "==" || call.Fn.Name == "<=>") {
+			a, b := call.Args[0], call.Args[1]
+			safe := call.Fn.Name == "<=>"
+			switch {
+			case left.Within(a) && right.Within(b) && constantFree(a, b):
+				pairs = append(pairs, equality{a, b, safe})
+				continue
+			case left.Within(b) && right.Within(a) && constantFree(a, b):
+				pairs = append(pairs, equality{b, a, safe})
+				continue
+			}
+		}
+		others = append(others, c)
+	}
+	return pairs, conjunction(others)
+}
+
+func conjuncts(e plan.Expr) []plan.Expr {
+	if e == nil {
+		return nil
+	}
+	return plan.Conjuncts(e)
+}
+
+// constantFree tells whether both sides read columns: a comparison with a constant is no join key.
+func constantFree(a, b plan.Expr) bool {
+	return len(plan.References(a)) > 0 && len(plan.References(b)) > 0
+}
+
+func conjunction(es []plan.Expr) plan.Expr {
+	if len(es) == 0 {
+		return nil
+	}
+	out := es[0]
+	for _, e := range es[1:] {
+		out = plan.And(out, e)
+	}
+	return out
+}
+
+var joinKinds = map[plan.JoinKind]exec.JoinKind{
+	plan.Inner: exec.JoinInner, plan.Cross: exec.JoinInner, plan.LeftOuter: exec.JoinOuter, plan.RightOuter: exec.JoinOuter,
+	plan.FullOuter: exec.JoinFull, plan.LeftSemi: exec.JoinSemi, plan.LeftAnti: exec.JoinAnti,
+}
+
+// join builds a hash table of one side: of the right one, except where the right side's rows must all come out or where only it
+// is a stream. A side that was turned around is put back by a projection.
+func (p *Planner) join(n *plan.Join) (exec.Op, error) {
+	pairs, rest := Equalities(n)
+	turn := n.Kind == plan.RightOuter || (n.Right.Streaming() && !n.Left.Streaming() && (n.Kind == plan.Inner || n.Kind == plan.Cross))
+	probe, build := n.Left, n.Right
+	if turn {
+		probe, build = build, probe
+	}
+	j := &exec.HashJoin{Kind: joinKinds[n.Kind]}
+	var err error
+	if j.Probe, err = p.Plan(probe); err != nil {
+		return nil, err
+	}
+	if j.Build, err = p.Plan(build); err != nil {
+		return nil, err
+	}
+	pb, bb := p.Binder(probe), p.Binder(build)
+	for _, e := range pairs {
+		pk, bk := e.left, e.right
+		if turn {
+			pk, bk = bk, pk
+		}
+		px, err := pb.Expr(pk)
+		if err != nil {
+			return nil, err
+		}
+		bx, err := bb.Expr(bk)
+		if err != nil {
+			return nil, err
+		}
+		j.ProbeKeys, j.BuildKeys = append(j.ProbeKeys, px), append(j.BuildKeys, bx)
+		j.NullSafe = append(j.NullSafe, e.nullSafe)
+	}
+	both := append(append([]*plan.Attr(nil), probe.Output()...), build.Output()...)
+	if rest != nil {
+		c, err := p.over(both).Expr(rest)
+		if err != nil {
+			return nil, err
+		}
+		j.Cond = &c
+	}
+	if !turn {
+		return j, nil
+	}
+	back := &exec.Project{In: j}
+	np := len(probe.Output())
+	for i, a := range build.Output() {
+		back.Cols = append(back.Cols, exec.ColumnExpr(np+i, a.T))
+	}
+	for i, a := range probe.Output() {
+		back.Cols = append(back.Cols, exec.ColumnExpr(i, a.T))
+	}
+	return back, nil
+}
