@@ -34,10 +34,9 @@ type Checkpoint struct {
 	Offsets *Log[OffsetSeq]
 	Commits *Log[Commit]
 
-	fsys     fs.FS
-	dir      string
-	readOnly bool
-	lock     io.Closer // nil where locks are not supported
+	fsys fs.FS
+	dir  string
+	lock io.Closer // nil where locks are not supported, and when read-only
 }
 
 // Open opens a checkpoint, and makes a new one where there is none. The path must not be empty.
@@ -46,7 +45,7 @@ type Checkpoint struct {
 // on the checkpoint; on file systems without locks the logs alone guard it. It does not see a
 // running Spark: there too the logs let only one of the two go on.
 func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Checkpoint, error) {
-	c := &Checkpoint{fsys: fsys, dir: dir, readOnly: opts.ReadOnly}
+	c := &Checkpoint{fsys: fsys, dir: dir}
 	var err error
 	if c.Offsets, err = OpenOffsets(fsys, filepath.Join(dir, "offsets")); err != nil {
 		return nil, err
@@ -60,8 +59,8 @@ func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Checkpoin
 	switch {
 	case opts.ReadOnly && errors.Is(err, fs.ErrNotExist):
 		return c, nil
-	case opts.ReadOnly:
-		return c, err
+	case opts.ReadOnly && err == nil:
+		return c, nil
 	case errors.Is(err, fs.ErrNotExist):
 		if c.ID, err = c.create(ctx, opts); err != nil {
 			return nil, err
@@ -143,8 +142,31 @@ func (c *Checkpoint) acquire(ctx context.Context) error {
 		return fmt.Errorf("open checkpoint: %w", err)
 	}
 	if c.lock != nil {
-		if err := removeTemps(c.fsys, c.dir); err != nil {
+		if err := c.removeTemps(); err != nil {
 			return fmt.Errorf("open checkpoint: %w", err)
+		}
+	}
+	return nil
+}
+
+// removeTemps cleans the folders whose logs are opened later.
+func (c *Checkpoint) removeTemps() error {
+	if err := removeTemps(c.fsys, c.dir); err != nil {
+		return err
+	}
+	sources := filepath.Join(c.dir, "sources")
+	list, err := c.fsys.ReadDir(sources)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		if d.IsDir() {
+			if err := removeTemps(c.fsys, filepath.Join(sources, d.Name())); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -172,6 +194,19 @@ func (c *Checkpoint) StateDir() string { return filepath.Join(c.dir, "state") }
 // SourceDir is the directory of the private log of the i-th source.
 func (c *Checkpoint) SourceDir(i int) string {
 	return filepath.Join(c.dir, "sources", strconv.Itoa(i))
+}
+
+// CheckNoState reports STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY when there is state. A query that
+// starts at batch 0 must not find any: it would be another query's.
+func (c *Checkpoint) CheckNoState() error {
+	list, err := c.fsys.ReadDir(c.StateDir())
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(list) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errclass.New("STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY", "checkpointLocation", c.StateDir())
 }
 
 // Purge deletes the offsets and commits of batches before the given one.

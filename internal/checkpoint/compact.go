@@ -53,19 +53,19 @@ type fileLog[T any] struct {
 	folder   *folder
 	opts     CompactOptions
 	interval int64
-	append   func([]byte, T) []byte
-	parse    func([]byte) (T, error)
+	encode   func([]byte, T) []byte
+	decode   func([]byte) (T, error)
 	keep     func(item T, now time.Time) bool // in compacted entries and for readers; nil: all
 }
 
 const fileLogVersion = 1
 
-func openFileLog[T any](fsys fs.FS, dir string, opts CompactOptions, append func([]byte, T) []byte, parse func([]byte) (T, error)) (*fileLog[T], error) {
+func openFileLog[T any](fsys fs.FS, dir string, opts CompactOptions, encode func([]byte, T) []byte, decode func([]byte) (T, error)) (*fileLog[T], error) {
 	f, err := openFolder(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	l := &fileLog[T]{folder: f, opts: opts.withDefaults(), append: append, parse: parse}
+	l := &fileLog[T]{folder: f, opts: opts.withDefaults(), encode: encode, decode: decode}
 	l.interval = compactInterval(int64(l.opts.Interval), f.list())
 	return l, nil
 }
@@ -98,8 +98,9 @@ func compactInterval(wanted int64, entries []entry) int64 {
 
 func (l *fileLog[T]) isCompaction(id int64) bool { return (id+1)%l.interval == 0 }
 
-// stage writes the entry of an id, with those before it if it is a compaction.
-func (l *fileLog[T]) stage(ctx context.Context, id int64, items []T) (*fs.Staged, error) {
+// stage writes the entry of an id, with those before it if it is a compaction. All before it must be
+// published. Done, if not nil, is called when the entry is.
+func (l *fileLog[T]) stage(ctx context.Context, id int64, items []T, done func()) (*fs.Staged, error) {
 	if err := l.fill(ctx, id); err != nil {
 		return nil, err
 	}
@@ -116,15 +117,15 @@ func (l *fileLog[T]) stage(ctx context.Context, id int64, items []T) (*fs.Staged
 		if e.compact && !l.retained(item, now) {
 			continue
 		}
-		content = l.append(append(content, '\n'), item)
+		content = l.encode(append(content, '\n'), item)
 	}
-	return l.folder.stage(e, content)
+	return l.folder.stage(e, content, done)
 }
 
 func (l *fileLog[T]) retained(item T, now time.Time) bool { return l.keep == nil || l.keep(item, now) }
 
-func (l *fileLog[T]) add(ctx context.Context, id int64, items []T) error {
-	s, err := l.stage(ctx, id, items)
+func (l *fileLog[T]) add(ctx context.Context, id int64, items []T, done func()) error {
+	s, err := l.stage(ctx, id, items, done)
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (l *fileLog[T]) fill(ctx context.Context, id int64) error {
 	var r fs.Round
 	first := max(id/l.interval*l.interval-1, 0)
 	for i := first; i < id; i++ {
-		s, err := l.folder.stage(entry{id: i, compact: l.isCompaction(i)}, []byte("v1"))
+		s, err := l.folder.stage(entry{id: i, compact: l.isCompaction(i)}, []byte("v1"), nil)
 		if err != nil {
 			return err
 		}
@@ -179,7 +180,7 @@ func (l *fileLog[T]) appendLines(content, text []byte, now time.Time) ([]byte, e
 	}
 	err = eachLine(rest, func(n int, line []byte) error {
 		if l.keep != nil {
-			item, err := l.parse(line)
+			item, err := l.decode(line)
 			if err != nil {
 				return fmt.Errorf("line %d: %w", n, err)
 			}
@@ -269,7 +270,7 @@ func (l *fileLog[T]) readAll() ([]T, error) {
 func (l *fileLog[T]) appendItems(items []T, e entry) ([]T, error) {
 	text, err := l.folder.read(e)
 	if err == nil {
-		items, err = parseItems(items, text, l.parse)
+		items, err = parseItems(items, text, l.decode)
 	}
 	if err != nil {
 		return nil, fileError(l.folder.path(e), err, restoreAdvice)
@@ -278,7 +279,7 @@ func (l *fileLog[T]) appendItems(items []T, e entry) ([]T, error) {
 }
 
 // parseItems decodes an entry of a log of files.
-func parseItems[T any](items []T, text []byte, parse func([]byte) (T, error)) ([]T, error) {
+func parseItems[T any](items []T, text []byte, decode func([]byte) (T, error)) ([]T, error) {
 	_, rest, err := cutVersion(text, fileLogVersion)
 	if err != nil {
 		return items, err
@@ -287,7 +288,7 @@ func parseItems[T any](items []T, text []byte, parse func([]byte) (T, error)) ([
 		items = make([]T, 0, bytes.Count(rest, []byte{'\n'})+1)
 	}
 	err = eachLine(rest, func(n int, line []byte) error {
-		item, err := parse(line)
+		item, err := decode(line)
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}

@@ -130,8 +130,9 @@ func (f *folder) path(e entry) string { return filepath.Join(f.dir, e.name()) }
 
 func (f *folder) read(e entry) ([]byte, error) { return fs.ReadFile(f.fsys, f.path(e)) }
 
-// stage writes a new entry that becomes visible with a round.
-func (f *folder) stage(e entry, content []byte) (*fs.Staged, error) {
+// stage writes a new entry that becomes visible with a round. Done, if not nil, is called when it
+// has.
+func (f *folder) stage(e entry, content []byte, done func()) (*fs.Staged, error) {
 	path := f.path(e)
 	if _, ok := f.find(e.id); ok {
 		return nil, addError(path, e.id, &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist})
@@ -147,7 +148,13 @@ func (f *folder) stage(e entry, content []byte) (*fs.Staged, error) {
 	if err != nil {
 		return nil, addError(path, e.id, err)
 	}
-	return s.Then(func() { f.add(e) }, func(err error) error { return addError(path, e.id, err) }), nil
+	published := func() {
+		f.add(e)
+		if done != nil {
+			done()
+		}
+	}
+	return s.Then(published, func(err error) error { return addError(path, e.id, err) }), nil
 }
 
 func (f *folder) make() error {

@@ -97,11 +97,11 @@ func TestRecordedFilesRoundTrip(t *testing.T) {
 	})
 }
 
-func recode[T any](b []byte, append_ func([]byte, T) []byte, parse func([]byte) (T, error)) ([]byte, error) {
-	items, err := parseItems(nil, b, parse)
+func recode[T any](b []byte, encode func([]byte, T) []byte, decode func([]byte) (T, error)) ([]byte, error) {
+	items, err := parseItems(nil, b, decode)
 	out := []byte("v1")
 	for _, item := range items {
-		out = append_(append(out, '\n'), item)
+		out = encode(append(out, '\n'), item)
 	}
 	return out, err
 }

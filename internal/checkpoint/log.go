@@ -10,21 +10,21 @@ import (
 // goroutines.
 type Log[T any] struct {
 	folder *folder
-	append func([]byte, T) ([]byte, error)
-	parse  func([]byte) (T, error)
+	encode func([]byte, T) ([]byte, error)
+	decode func([]byte) (T, error)
 	advice func(id int64) string
 }
 
 // OpenOffsets opens an offset log by itself, for looking at it.
 func OpenOffsets(fsys fs.FS, dir string) (*Log[OffsetSeq], error) {
 	f, err := openFolder(fsys, dir)
-	return &Log[OffsetSeq]{folder: f, append: appendOffsets, parse: parseOffsets}, err
+	return &Log[OffsetSeq]{folder: f, encode: appendOffsets, decode: parseOffsets}, err
 }
 
 // OpenCommits opens a commit log by itself, for looking at it.
 func OpenCommits(fsys fs.FS, dir string) (*Log[Commit], error) {
 	f, err := openFolder(fsys, dir)
-	return &Log[Commit]{folder: f, append: appendCommit, parse: parseCommit}, err
+	return &Log[Commit]{folder: f, encode: appendCommit, decode: parseCommit}, err
 }
 
 // Dir is the directory of the log.
@@ -69,7 +69,7 @@ func (l *Log[T]) Get(id int64) (v T, err error) {
 	e := entry{id: id}
 	content, err := l.folder.read(e)
 	if err == nil {
-		v, err = l.parse(content)
+		v, err = l.decode(content)
 	}
 	if err != nil {
 		var zero T
@@ -89,11 +89,11 @@ func (l *Log[T]) adviceFor(id int64) string {
 // adds it. An entry that exists is CONCURRENT_STREAM_LOG_UPDATE, from here or from the round.
 // LatestID and Has know the entry after the round.
 func (l *Log[T]) Stage(id int64, v T) (*fs.Staged, error) {
-	content, err := l.append(nil, v)
+	content, err := l.encode(nil, v)
 	if err != nil {
 		return nil, addError(l.folder.path(entry{id: id}), id, err)
 	}
-	return l.folder.stage(entry{id: id}, content)
+	return l.folder.stage(entry{id: id}, content, nil)
 }
 
 // Add writes an entry durably. A crash leaves all of it or nothing.

@@ -77,12 +77,12 @@ func (l *SinkLog) Committed(batch int64) bool {
 
 // Stage writes the entry of a batch for a round.
 func (l *SinkLog) Stage(ctx context.Context, batch int64, files []SinkFile) (*fs.Staged, error) {
-	return l.stage(ctx, batch, files)
+	return l.stage(ctx, batch, files, nil)
 }
 
 // Add writes the entry of a batch durably. The files must be durable before.
 func (l *SinkLog) Add(ctx context.Context, batch int64, files []SinkFile) error {
-	return l.add(ctx, batch, files)
+	return l.add(ctx, batch, files, nil)
 }
 
 // Files gives the files that make up the output, in the order of the batches.

@@ -21,8 +21,8 @@ type SourceFile struct {
 	BatchID     int64  // entry of the log that the file belongs to
 }
 
-// SourceLog is the log of a file source. Its ids are the source's offsets, not batch ids. It is for
-// one goroutine.
+// SourceLog is the log of a file source. Its ids are the source's offsets, not batch ids. It has
+// one writer and any number of readers.
 type SourceLog struct {
 	*fileLog[SourceFile]
 
@@ -46,23 +46,28 @@ func OpenSourceLog(fsys fs.FS, dir string, opts CompactOptions) (*SourceLog, err
 
 // Stage writes the entry of an id for a round. It sets the BatchID of the files.
 func (l *SourceLog) Stage(ctx context.Context, id int64, files []SourceFile) (*fs.Staged, error) {
-	return l.stage(ctx, id, l.own(id, files))
+	files = numbered(id, files)
+	return l.stage(ctx, id, files, func() { l.remember(id, files) })
 }
 
 // Add writes the entry of an id durably. It sets the BatchID of the files.
 func (l *SourceLog) Add(ctx context.Context, id int64, files []SourceFile) error {
-	return l.add(ctx, id, l.own(id, files))
+	files = numbered(id, files)
+	return l.add(ctx, id, files, func() { l.remember(id, files) })
 }
 
-func (l *SourceLog) own(id int64, files []SourceFile) []SourceFile {
+func numbered(id int64, files []SourceFile) []SourceFile {
 	files = slices.Clone(files)
 	for i := range files {
 		files[i].BatchID = id
 	}
+	return files
+}
+
+func (l *SourceLog) remember(id int64, files []SourceFile) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.recent.id, l.recent.files = id, files
-	return files
 }
 
 // Get gives the files of one id, from a later compaction if its own entry is gone.
@@ -169,7 +174,7 @@ func WriteStart(ctx context.Context, fsys fs.FS, sourceDir string, format StartF
 	if err != nil {
 		return addError(filepath.Join(sourceDir, "0"), 0, err)
 	}
-	s, err := f.stage(entry{id: 0}, content)
+	s, err := f.stage(entry{id: 0}, content, nil)
 	if err != nil {
 		return err
 	}

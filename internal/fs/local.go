@@ -51,7 +51,10 @@ func (local) Sync(name string) error {
 func (local) SyncDir(name string) error { return syncDir(name) }
 
 func (local) Lock(name string) (io.Closer, error) {
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	f, err := os.OpenFile(name, os.O_RDWR, 0) // NFS locks only what is open for writing
+	if errors.Is(err, os.ErrPermission) {
+		f, err = os.Open(name)
+	}
 	if err != nil {
 		return nil, err
 	}

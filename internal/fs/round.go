@@ -75,6 +75,9 @@ func (s *Staged) Discard() error {
 }
 
 func (s *Staged) sync() error {
+	if s.w == nil {
+		return &PathError{Op: "publish", Path: s.name, Err: ErrClosed}
+	}
 	err := errors.Join(s.w.Sync(), s.w.Close())
 	s.w = nil
 	if err != nil { // the content may be torn: never give it a name
@@ -167,29 +170,29 @@ func (r *Round) commit(ctx context.Context) error {
 		return errors.Join(err, r.discard())
 	}
 
-	published := 0
-	for _, s := range r.staged {
-		if err = s.wrap(s.publish()); err != nil {
-			break
+	published := r.staged
+	for i, s := range r.staged {
+		if err = s.wrap(s.publish()); err == nil {
+			r.Dir(s.fsys, filepath.Dir(s.name))
+			continue
 		}
-		published++
-		r.Dir(s.fsys, filepath.Dir(s.name))
+		published = r.staged[:i]
+		for _, later := range r.staged[i+1:] {
+			err = errors.Join(err, later.fsys.Remove(later.temp))
+		}
+		break
 	}
-	for _, s := range r.staged[min(published+1, len(r.staged)):] {
-		err = errors.Join(err, s.fsys.Remove(s.temp))
-	}
-	err = errors.Join(err, inParallel(len(r.dirs), func(i int) error {
+	synced := inParallel(len(r.dirs), func(i int) error {
 		return r.dirs[i].fsys.SyncDir(r.dirs[i].name)
-	}))
-	if err != nil {
-		return err
-	}
-	for _, s := range r.staged {
-		if s.done != nil {
-			s.done()
+	})
+	if synced == nil {
+		for _, s := range published {
+			if s.done != nil {
+				s.done()
+			}
 		}
 	}
-	return nil
+	return errors.Join(err, synced)
 }
 
 // discard removes the temporary files of a round that published nothing.

@@ -27,7 +27,7 @@ func (e *SchemeError) Error() string {
 	return fmt.Sprintf("no file system for scheme %q in %q: only local paths and file: addresses are known", e.Scheme, e.Address)
 }
 
-// URI renders an absolute path as file:///…, percent-encoded as Spark does: in UTF-8, and only
+// URI renders an absolute, cleaned path as file:///…, percent-encoded as Spark does: in UTF-8, and only
 // blanks, control characters and those that have a meaning in addresses. Letters of other
 // scripts stay.
 func URI(path string) string { return "file://" + encodePath(path) }
