@@ -201,13 +201,17 @@ func fill(text string, params map[string]string) string {
 	}
 }
 
+// isParam tells the name of a parameter from a piece of SQL such as ARRAY<INT>: it has a
+// small letter.
 func isParam(s string) bool {
+	small := false
 	for _, r := range s {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' {
 			return false
 		}
+		small = small || r >= 'a' && r <= 'z'
 	}
-	return s != ""
+	return small
 }
 
 // looseText prints parameters of a condition that has no template.

@@ -81,4 +81,5 @@ var parseTable = table{
 	"NOT_A_CONSTANT_STRING.NOT_CONSTANT":                               {"42601", Parse, "<name> must be a constant string, not the expression <expr>."},
 	"CANNOT_USE_MULTI_ALIASES_IN_WATERMARK_CLAUSE":                     {"42000", Parse, "The expression of a WATERMARK clause may have one alias only."},
 	"REQUIRES_EXPLICIT_NAME_IN_WATERMARK_CLAUSE":                       {"42000", Parse, "The expression of a WATERMARK clause needs an alias, for example WATERMARK to_timestamp(t) AS ts DELAY OF INTERVAL 5 MINUTES."},
+	"INVALID_INTERVAL_FORMAT.MIXED_UNITS":                              {"22006", Parse, "The interval <literal> mixes years or months with days or smaller units; add two intervals instead."},
 }

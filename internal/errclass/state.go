@@ -7,6 +7,7 @@ var stateTable = table{
 	"STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY":                    {"42K03", SparkFailure, "The state directory <checkpointLocation> of a new query is not empty; use another checkpointLocation."},
 	"STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE":                        {"XXKST", Unsupported, "The key of the state is now <newKeySchema>, but the checkpoint holds <storedKeySchema>. Undo the change of the grouping columns or use another checkpointLocation."},
 	"STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE":                      {"XXKST", Unsupported, "The value of the state is now <newValueSchema>, but the checkpoint holds <storedValueSchema>. Undo the change of the aggregates or use another checkpointLocation."},
+	"STATE_STORE_MEANING_NOT_COMPATIBLE":                           {"XXKST", Unsupported, "The state was built by <stored>, but the query now computes <new>, which would mix old and new results. Undo the change or use another checkpointLocation."},
 	"STATE_STORE_COMMIT_VALIDATION_FAILED":                         {"XXKST", SparkFailure, "The batch <batchId> ended without all of its state (<expectedCommits> stores expected, <actualCommits> written; missing: <missingCommits>). A foreachBatch function must use the whole frame it is given."},
 	"STATE_STORE_INVALID_CONFIG_AFTER_RESTART":                     {"42K06", Unsupported, "The configuration <configName> cannot change from <oldConfig> to <newConfig> when the query restarts; set it back or use another checkpointLocation."},
 	"STATE_STORE_INVALID_PROVIDER":                                 {"42K06", SparkFailure, "<inputClass> is no state store provider."},
@@ -41,4 +42,5 @@ var stateTable = table{
 	"STDS_INVALID_OPTION_VALUE.IS_EMPTY":          {"42616", IllegalArgument, "The option '<optionName>' must not be empty."},
 	"STDS_INVALID_OPTION_VALUE.IS_NEGATIVE":       {"42616", IllegalArgument, "The option '<optionName>' must not be negative."},
 	"STDS_INVALID_OPTION_VALUE.WITH_MESSAGE":      {"42616", IllegalArgument, "The option '<optionName>' is invalid: <message>"},
+	"CANNOT_LOAD_STATE_STORE.CANNOT_READ_SEGMENT": {"58030", SparkFailure, "The state cannot be loaded from <file>: the file is damaged or cut off."},
 }
