@@ -43,8 +43,10 @@ func TestNames(t *testing.T) {
 		{Variant, "variant", "variant", "VARIANT"},
 		{ArrayOf(Integer), "array", "array<int>", "ARRAY<INT>"},
 		{MapOf(String, Long), "map", "map<string,bigint>", "MAP<STRING, BIGINT>"},
-		{nested, "struct", "struct<a:int,b c:array<map<string,decimal(10,2)>>,d:timestamp>",
-			"STRUCT<a: INT NOT NULL, `b c`: ARRAY<MAP<STRING, DECIMAL(10,2)>>, d: TIMESTAMP COMMENT 'it\\'s'>"},
+		{
+			nested, "struct", "struct<a:int,b c:array<map<string,decimal(10,2)>>,d:timestamp>",
+			"STRUCT<a: INT NOT NULL, `b c`: ARRAY<MAP<STRING, DECIMAL(10,2)>>, d: TIMESTAMP COMMENT 'it\\'s'>",
+		},
 		{Struct(), "struct", "struct<>", "STRUCT<>"},
 		{UserDefinedType{Storage: Double}, "udt", "udt", "DOUBLE"},
 	} {
