@@ -50,7 +50,7 @@ type Span struct{ Off, Len uint32 }
 
 // FixedWidth are the value types of the fixed-width layouts.
 type FixedWidth interface {
-	~uint8 | ~int8 | ~int16 | ~int32 | ~int64 | ~float32 | ~float64 | Int128 | Interval
+	~uint8 | ~int8 | ~int16 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64 | Int128 | Interval
 }
 
 // PhysOf gives the layout that values of a data type have.
