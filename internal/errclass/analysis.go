@@ -115,8 +115,6 @@ var analysisTable = table{
 	"TABLE_VALUED_ARGUMENTS_NOT_YET_IMPLEMENTED_FOR_SQL_FUNCTIONS":                    {"0A000", Analysis, "<action> the function <functionName> with a table argument is not supported."},
 	"UNSUPPORTED_CALL.WITHOUT_SUGGESTION":                                             {"0A000", Unsupported, "<methodName> of <className> cannot be called."},
 	"UNSUPPORTED_FEATURE.TABLE_OPERATION":                                             {"0A000", Analysis, "The table <tableName> does not support <operation>."},
-	"UNSUPPORTED_FEATURE.EXPRESSION":                                                  {"0A000", Unsupported, "The expression <expression> cannot be run yet; write it with other functions."},
-	"UNSUPPORTED_FEATURE.OPERATOR":                                                    {"0A000", Unsupported, "The operator <operator> cannot be run yet."},
 	"UNSUPPORTED_FEATURE.PIVOT_TYPE":                                                  {"0A000", Unsupported, "A pivot cannot have the value '<value>' of type <type>."},
 	"UNSUPPORTED_FEATURE.NATURAL_CROSS_JOIN":                                          {"0A000", Parse, "NATURAL CROSS JOIN is not supported."},
 	"UNSUPPORTED_FEATURE.LATERAL_JOIN_USING":                                          {"0A000", Parse, "JOIN USING with LATERAL is not supported."},

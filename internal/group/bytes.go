@@ -2,8 +2,6 @@ package group
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
 
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -36,26 +34,6 @@ type keyRef struct {
 func (x *byteTable) key(g uint32) []byte {
 	k := x.keys[g]
 	return x.arena[k.off : k.off+uint64(k.len)]
-}
-
-// hashBytes is a fast hash that is the same in every process.
-func hashBytes(b []byte) uint64 {
-	h := uint64(len(b)) * 0x9E3779B97F4A7C15
-	for len(b) >= 8 {
-		hi, lo := bits.Mul64(h^binary.LittleEndian.Uint64(b), 0xA0761D6478BD642F)
-		h = hi ^ lo
-		b = b[8:]
-	}
-	if len(b) >= 4 {
-		hi, lo := bits.Mul64(h^uint64(binary.LittleEndian.Uint32(b))<<32^uint64(binary.LittleEndian.Uint32(b[len(b)-4:])), 0xE7037ED1A0B428DB)
-		h = hi ^ lo
-	} else if len(b) > 0 {
-		w := uint64(b[0])<<16 | uint64(b[len(b)>>1])<<8 | uint64(b[len(b)-1])
-		hi, lo := bits.Mul64(h^w, 0xE7037ED1A0B428DB)
-		h = hi ^ lo
-	}
-	hi, lo := bits.Mul64(h, 0x8EBC6AF09C88C6E3)
-	return hi ^ lo
 }
 
 // Resolve implements Table.
@@ -91,7 +69,7 @@ func (x *byteTable) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh [
 }
 
 func (x *byteTable) find(key []byte, insert bool, fresh []uint32) (uint32, []uint32) {
-	h := hashBytes(key)
+	h := vec.HashBytes(key)
 	put := ^uint64(0)
 	for s := h & x.mask; ; s = (s + 1) & x.mask {
 		g := x.slots[s]

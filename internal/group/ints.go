@@ -53,13 +53,6 @@ func fill(dst []int64, n int, k int64) []int64 {
 	return dst
 }
 
-func mix(k int64) uint64 {
-	h := uint64(k) * 0x9E3779B97F4A7C15
-	h ^= h >> 32
-	h *= 0xD6E8FEB86659FD93
-	return h ^ h>>29
-}
-
 // Resolve implements Table.
 func (x *ints) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh []uint32) []uint32 {
 	v := cols[0]
@@ -85,7 +78,7 @@ func (x *ints) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh []uint
 			ids[i], fresh = x.nullGroup(insert, fresh)
 			continue
 		}
-		h := mix(k)
+		h := vec.HashUint64(uint64(k))
 		put := ^uint64(0)
 		for s := h & x.mask; ; s = (s + 1) & x.mask {
 			g := x.slots[s]

@@ -1,0 +1,9 @@
+// Package state is what streaming operators remember between micro-batches: versioned, durable tables behind providers.
+//
+// Version N of a state is what batch N starts from; batch N makes version N+1. A version exists on disk before the batch is
+// committed and counts only once it is: a failed attempt's segment is replaced by the next attempt's.
+//
+// The package owns the contract and the segment file format, described in docs/format/state.md. It knows vectors, not what
+// the values mean: an operator keeps its value columns itself, indexed by the table's row numbers, and hands them over for
+// saving. Providers: mem keeps every key in memory.
+package state

@@ -1,0 +1,170 @@
+package mem
+
+import (
+	"github.com/millrace/millrace/internal/group"
+	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/vec"
+)
+
+// table is one shard: keys in a hash table, values with the operator, and a note of what has changed since the last segment.
+type table struct {
+	spec   *state.Spec
+	keys   group.Table
+	values state.Values
+	times  []int64    // event time by row, when the state expires
+	dirty  vec.Bitmap // rows to be saved
+	gone   []*vec.Batch
+	rows   []uint32 // scratch
+	min    int64    // no live row has an earlier time
+}
+
+func newTable(spec *state.Spec, values state.Values) *table {
+	t := &table{spec: spec, values: values}
+	t.reset()
+	return t
+}
+
+func (t *table) reset() {
+	t.keys = group.New(fieldTypes(t.spec.Keys))
+	t.times, t.dirty, t.gone = nil, nil, nil
+	t.min = state.NoTime
+	t.values.Reset()
+}
+
+// Resolve implements state.Table.
+func (t *table) Resolve(keys []*vec.Vector, n int, insert bool, rows, fresh []uint32) ([]uint32, error) {
+	before := len(fresh)
+	fresh = t.keys.Resolve(keys, n, insert, rows, fresh)
+	if len(fresh) == before {
+		return fresh, nil
+	}
+	size := t.keys.Cap()
+	t.values.Grow(size)
+	for len(t.dirty)*64 < size {
+		t.dirty = append(t.dirty, 0)
+	}
+	if t.spec.Time != nil {
+		t.noteTimes(t.spec.Time(keys, n), rows, fresh[before:])
+	}
+	return fresh, nil
+}
+
+// noteTimes stores the event times of new rows; rows holds the row number of each input key, fresh the new ones in the order of
+// their first key.
+func (t *table) noteTimes(times []int64, rows, fresh []uint32) {
+	for len(t.times) < t.keys.Cap() {
+		t.times = append(t.times, state.NoTime)
+	}
+	next := 0
+	for i, r := range rows {
+		if next < len(fresh) && r == fresh[next] {
+			t.times[r] = times[i]
+			t.min = min(t.min, times[i])
+			next++
+		}
+	}
+}
+
+// Touch implements state.Table.
+func (t *table) Touch(rows []uint32) {
+	for _, r := range rows {
+		t.dirty.Set(int(r))
+	}
+}
+
+// Delete implements state.Table.
+func (t *table) Delete(rows []uint32) {
+	if len(rows) == 0 {
+		return
+	}
+	t.gone = append(t.gone, vec.NewBatch(len(rows), t.keys.Keys(rows)...))
+	t.keys.Delete(rows)
+	t.values.Clear(rows)
+	for _, r := range rows {
+		t.dirty.Clear(int(r))
+		if t.times != nil {
+			t.times[r] = state.NoTime
+		}
+	}
+}
+
+// Expired implements state.Table.
+func (t *table) Expired(bound int64, rows []uint32) ([]uint32, error) {
+	if bound < t.min {
+		return rows, nil
+	}
+	low := state.NoTime
+	for r, at := range t.times {
+		if at <= bound {
+			rows = append(rows, uint32(r))
+		}
+		low = min(low, at)
+	}
+	t.min = low
+	return rows, nil
+}
+
+// All implements state.Table.
+func (t *table) All(rows []uint32) ([]uint32, error) { return t.keys.Live(rows), nil }
+
+// Keys implements state.Table.
+func (t *table) Keys(rows []uint32) []*vec.Vector { return t.keys.Keys(rows) }
+
+// Len implements state.Table.
+func (t *table) Len() int { return t.keys.Len() }
+
+// changes are the rows to be saved since the last segment; all rows for a snapshot.
+func (t *table) changes(snapshot bool) state.Changes {
+	rows := t.rows[:0]
+	if snapshot {
+		rows = t.keys.Live(rows)
+	} else {
+		for w, word := range t.dirty {
+			for ; word != 0; word &= word - 1 {
+				rows = append(rows, uint32(w*64+trailingZeros(word)))
+			}
+		}
+	}
+	t.rows = rows
+	c := state.Changes{Puts: len(rows)}
+	if len(rows) > 0 {
+		c.Keys, c.Values = t.keys.Keys(rows), t.values.Save(rows)
+	}
+	if len(t.gone) > 0 && !snapshot {
+		all := vec.ConcatBatches(t.gone)
+		c.Deleted, c.Deletes = all.Cols, all.N
+	}
+	return c
+}
+
+// saved forgets what the last segment holds.
+func (t *table) saved() {
+	clear(t.dirty)
+	t.gone = nil
+}
+
+// apply brings in the changes of a segment. Deletions come first: a key that was removed and added again in one batch is in both.
+func (t *table) apply(c state.Changes) error {
+	if c.Deletes > 0 {
+		rows := make([]uint32, c.Deletes)
+		t.keys.Resolve(c.Deleted, c.Deletes, false, rows, nil)
+		live := rows[:0]
+		for _, r := range rows {
+			if r != group.None {
+				live = append(live, r)
+			}
+		}
+		t.Delete(live)
+	}
+	if c.Puts > 0 {
+		rows := make([]uint32, c.Puts)
+		if _, err := t.Resolve(c.Keys, c.Puts, true, rows, nil); err != nil {
+			return err
+		}
+		if err := t.values.Load(rows, c.Values); err != nil {
+			return err
+		}
+	}
+	t.saved()
+	return nil
+}
