@@ -294,7 +294,7 @@ func (h *HashAgg) Parts(ctx context.Context, t *Task) (Parts, error) {
 	if len(h.Keys) == 0 {
 		shards = 1
 	}
-	chunks, err := h.Shuffle(ctx, t, shards)
+	chunks, err := h.Shuffle(ctx, t, shards, func(hash uint32) int { return Shard(hash, shards) })
 	if err != nil {
 		return Parts{}, err
 	}

@@ -432,4 +432,3 @@ func (j *HashJoin) unmatched(bt *built) []*vec.Batch {
 	}
 	return []*vec.Batch{out}
 }
-

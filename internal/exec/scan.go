@@ -47,9 +47,9 @@ const rangePart = 1 << 18
 func (r *Range) rows() uint64 {
 	switch {
 	case r.Step > 0 && r.Start < r.End:
-		return (uint64(r.End) - uint64(r.Start) - 1) / uint64(r.Step) + 1
+		return (uint64(r.End)-uint64(r.Start)-1)/uint64(r.Step) + 1
 	case r.Step < 0 && r.Start > r.End:
-		return (uint64(r.Start) - uint64(r.End) - 1) / (^uint64(r.Step) + 1) + 1
+		return (uint64(r.Start)-uint64(r.End)-1)/(^uint64(r.Step)+1) + 1
 	}
 	return 0
 }
@@ -107,7 +107,9 @@ func (s *SourceScan) Types() []types.DataType { return fieldTypes(s.Out) }
 func (s *SourceScan) Inputs() []Op { return nil }
 
 // Label implements Op.
-func (s *SourceScan) Label() string { return fmt.Sprintf("FileScan %s %s", s.Name, s.Out.SimpleString()) }
+func (s *SourceScan) Label() string {
+	return fmt.Sprintf("FileScan %s %s", s.Name, s.Out.SimpleString())
+}
 
 // Parts implements Op.
 func (s *SourceScan) Parts(ctx context.Context, _ *Task) (Parts, error) {
@@ -182,4 +184,6 @@ func (s *StreamInput) Inputs() []Op { return nil }
 func (s *StreamInput) Label() string { return "MicroBatchScan " + s.Name }
 
 // Parts implements Op. A source without new data has no parts.
-func (s *StreamInput) Parts(_ context.Context, t *Task) (Parts, error) { return t.Inputs[s.ID].Parts, nil }
+func (s *StreamInput) Parts(_ context.Context, t *Task) (Parts, error) {
+	return t.Inputs[s.ID].Parts, nil
+}

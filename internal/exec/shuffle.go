@@ -23,16 +23,16 @@ const (
 	partialRatio = 0.5
 )
 
-// Shuffle runs the input and deals groups out to shards: the result has for every shard its chunks in the order of the parts. A
-// single part with a single shard is not aggregated beforehand.
-func (h *HashAgg) Shuffle(ctx context.Context, t *Task, shards int) ([][]Chunk, error) {
+// Shuffle runs the input and deals groups out to shards, by a function of the partition hash of their key: the result has for every
+// shard its chunks in the order of the parts.
+func (h *HashAgg) Shuffle(ctx context.Context, t *Task, shards int, shardOf func(hash uint32) int) ([][]Chunk, error) {
 	ps, err := h.In.Parts(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	perPart := make([][][]Chunk, ps.N)
 	err = Run(ctx, t, ps, func(ctx context.Context, part int, s Stream) error {
-		d := &dealer{h: h, t: t, shards: shards, out: make([][]Chunk, shards)}
+		d := &dealer{h: h, t: t, shards: shards, shardOf: shardOf, out: make([][]Chunk, shards)}
 		if h.mergeable() {
 			d.table = newHashTable(h, t)
 		}
@@ -67,12 +67,13 @@ func (h *HashAgg) Shuffle(ctx context.Context, t *Task, shards int) ([][]Chunk, 
 
 // dealer is the sending side of one part.
 type dealer struct {
-	h      *HashAgg
-	t      *Task
-	shards int
-	table  *hashTable // nil once rows are passed on as they are
-	rows   int
-	out    [][]Chunk
+	h       *HashAgg
+	t       *Task
+	shards  int
+	shardOf func(uint32) int
+	table   *hashTable // nil once rows are passed on as they are
+	rows    int
+	out     [][]Chunk
 
 	flat   []*vec.Vector
 	hashes []uint32
@@ -136,7 +137,7 @@ func (d *dealer) deal(partial bool, keys, cols []*vec.Vector, n int) {
 		d.sel[s] = d.sel[s][:0]
 	}
 	for i, h := range d.hashes[:n] {
-		s := Shard(h, d.shards)
+		s := d.shardOf(h)
 		d.sel[s] = append(d.sel[s], uint32(i))
 	}
 	for s, sel := range d.sel {

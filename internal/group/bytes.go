@@ -84,7 +84,7 @@ func (x *byteTable) find(key []byte, insert bool, fresh []uint32) (uint32, []uin
 			}
 			id := x.add(h)
 			x.slots[s] = id + 1
-			x.store(id, key)
+			x.store(key)
 			return id, append(fresh, id)
 		}
 		if g == tombstone {
@@ -101,14 +101,10 @@ func (x *byteTable) find(key []byte, insert bool, fresh []uint32) (uint32, []uin
 	}
 }
 
-func (x *byteTable) store(id uint32, key []byte) {
+func (x *byteTable) store(key []byte) {
 	s := keyRef{off: uint64(len(x.arena)), len: uint32(len(key))}
 	x.arena = append(x.arena, key...)
-	if int(id) == len(x.keys) {
-		x.keys = append(x.keys, s)
-	} else {
-		x.keys[id] = s
-	}
+	x.keys = append(x.keys, s)
 }
 
 // compact drops the bytes of deleted keys, so that a table whose keys come and go stays as large as what is alive.
@@ -140,7 +136,7 @@ func (x *byteTable) nullGroup(insert bool, fresh []uint32) (uint32, []uint32) {
 		x.used++
 	}
 	x.slots[s] = id + 1
-	x.store(id, nil)
+	x.store(nil)
 	x.null = id + 1
 	return id, append(fresh, id)
 }

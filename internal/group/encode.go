@@ -129,7 +129,6 @@ func constLike(kid, parent *vec.Vector) *vec.Vector {
 	return kid
 }
 
-
 func pick(i int, one bool) int {
 	if one {
 		return 0

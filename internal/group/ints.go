@@ -94,11 +94,7 @@ func (x *ints) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh []uint
 				}
 				id := x.add(h)
 				x.slots[s] = id + 1
-				if int(id) == len(x.keys) {
-					x.keys = append(x.keys, k)
-				} else {
-					x.keys[id] = k
-				}
+				x.keys = append(x.keys, k)
 				fresh = append(fresh, id)
 				ids[i] = id
 				break
@@ -136,11 +132,7 @@ func (x *ints) nullGroup(insert bool, fresh []uint32) (uint32, []uint32) {
 		x.used++
 	}
 	x.slots[s] = id + 1
-	if int(id) == len(x.keys) {
-		x.keys = append(x.keys, 0)
-	} else {
-		x.keys[id] = 0
-	}
+	x.keys = append(x.keys, 0)
 	x.null = id + 1
 	return id, append(fresh, id)
 }

@@ -20,9 +20,10 @@ type Table interface {
 	Len() int
 	// Keys returns the key columns of some groups, Owned.
 	Keys(ids []uint32) []*vec.Vector
-	// Live appends the numbers of all present groups, ascending, which is the order of insertion as long as nothing was deleted.
+	// Live appends the numbers of all present groups, in the order of insertion.
 	Live(ids []uint32) []uint32
-	// Delete removes groups; their numbers are used again by later insertions.
+	// Delete removes groups. Their numbers are not used again: numbers always ascend in the order of insertion. A caller whose keys
+	// come and go makes a new table when Cap has grown far beyond Len.
 	Delete(ids []uint32)
 	// Probe returns a view for another goroutine that only looks up, valid as long as nobody adds or deletes.
 	Probe() Table
@@ -54,7 +55,6 @@ type index struct {
 	mask   uint64
 	hashes []uint64 // by group
 	live   vec.Bitmap
-	free   []uint32
 	used   int // slots in use, those of deleted keys (tombstone) included
 	count  int
 }
@@ -94,13 +94,6 @@ func (x *index) reserve(n int) {
 // add gives a new key a number. The caller stores it in the slot and keeps the key.
 func (x *index) add(h uint64) uint32 {
 	x.count++
-	if n := len(x.free); n > 0 {
-		g := x.free[n-1]
-		x.free = x.free[:n-1]
-		x.hashes[g] = h
-		x.live.Set(int(g))
-		return g
-	}
 	g := len(x.hashes)
 	x.hashes = append(x.hashes, h)
 	if g>>6 >= len(x.live) {
@@ -110,7 +103,7 @@ func (x *index) add(h uint64) uint32 {
 	return uint32(g)
 }
 
-// remove frees a group's slot and number.
+// remove frees a group's slot.
 func (x *index) remove(g uint32) {
 	for i := x.hashes[g] & x.mask; ; i = (i + 1) & x.mask {
 		if x.slots[i] == g+1 {
@@ -119,7 +112,6 @@ func (x *index) remove(g uint32) {
 		}
 	}
 	x.live.Clear(int(g))
-	x.free = append(x.free, g)
 	x.count--
 }
 
@@ -135,4 +127,4 @@ func (x *index) Live(ids []uint32) []uint32 {
 	return ids
 }
 
-func (x *index) bytes() int64 { return int64(len(x.slots))*4 + int64(cap(x.hashes))*8 + int64(cap(x.free))*4 }
+func (x *index) bytes() int64 { return int64(len(x.slots))*4 + int64(cap(x.hashes))*8 }

@@ -188,7 +188,9 @@ func (s *store) Prepare(context.Context) (*fs.Staged, error) {
 		return nil, err
 	}
 	for _, t := range s.tables {
-		t.saved()
+		if err := t.saved(); err != nil {
+			return nil, errors.Join(err, staged.Discard())
+		}
 	}
 	s.version++
 	s.deltaBytes += int64(len(content))

@@ -138,9 +138,28 @@ func (t *table) changes(snapshot bool) state.Changes {
 }
 
 // saved forgets what the last segment holds.
-func (t *table) saved() {
+func (t *table) saved() error {
 	clear(t.dirty)
 	t.gone = nil
+	if t.keys.Cap() < 2*t.keys.Len()+minRows {
+		return nil
+	}
+	return t.rebuild()
+}
+
+// minRows keeps small tables from being rebuilt.
+const minRows = 1 << 12
+
+// rebuild makes the table anew without the numbers of deleted rows, in the same order: what a batch puts out must not depend on
+// when this happens or on restarts.
+func (t *table) rebuild() error {
+	rows := t.keys.Live(nil)
+	c := state.Changes{Puts: len(rows)}
+	if len(rows) > 0 {
+		c.Keys, c.Values = t.keys.Keys(rows), t.values.Save(rows)
+	}
+	t.reset()
+	return t.put(c)
 }
 
 // apply brings in the changes of a segment. Deletions come first: a key that was removed and added again in one batch is in both.
@@ -156,15 +175,20 @@ func (t *table) apply(c state.Changes) error {
 		}
 		t.Delete(live)
 	}
-	if c.Puts > 0 {
-		rows := make([]uint32, c.Puts)
-		if _, err := t.Resolve(c.Keys, c.Puts, true, rows, nil); err != nil {
-			return err
-		}
-		if err := t.values.Load(rows, c.Values); err != nil {
-			return err
-		}
+	if err := t.put(c); err != nil {
+		return err
 	}
-	t.saved()
-	return nil
+	return t.saved()
+}
+
+// put sets the rows of a segment.
+func (t *table) put(c state.Changes) error {
+	if c.Puts == 0 {
+		return nil
+	}
+	rows := make([]uint32, c.Puts)
+	if _, err := t.Resolve(c.Keys, c.Puts, true, rows, nil); err != nil {
+		return err
+	}
+	return t.values.Load(rows, c.Values)
 }

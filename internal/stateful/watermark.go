@@ -1,0 +1,131 @@
+package stateful
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/millrace/millrace/internal/exec"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// EventTime passes rows on and notes the event times in column Column: a timestamp, or a window whose end counts.
+type EventTime struct {
+	In     exec.Op
+	ID     uint64 // of the watermark
+	Column int
+	Text   string
+}
+
+// Types implements exec.Op.
+func (w *EventTime) Types() []types.DataType { return w.In.Types() }
+
+// Inputs implements exec.Op.
+func (w *EventTime) Inputs() []exec.Op { return []exec.Op{w.In} }
+
+// Label implements exec.Op.
+func (w *EventTime) Label() string { return fmt.Sprintf("EventTimeWatermark %s", w.Text) }
+
+// Parts implements exec.Op.
+func (w *EventTime) Parts(ctx context.Context, t *exec.Task) (exec.Parts, error) {
+	ps, err := w.In.Parts(ctx, t)
+	if err != nil {
+		return exec.Parts{}, err
+	}
+	return exec.Parts{N: ps.N, Open: func(ctx context.Context, i int) (exec.Stream, error) {
+		s, err := ps.Open(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		return &eventTimeStream{in: s, w: w, batch: Of(t)}, nil
+	}}, nil
+}
+
+type eventTimeStream struct {
+	in    exec.Stream
+	w     *EventTime
+	batch *Batch
+	seen  EventTimes
+}
+
+// Next implements exec.Stream.
+func (s *eventTimeStream) Next(ctx context.Context) (*vec.Batch, error) {
+	b, err := s.in.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.note(b)
+	return b, nil
+}
+
+// Close implements exec.Stream.
+func (s *eventTimeStream) Close() error {
+	s.batch.noteEventTimes(s.w.ID, s.seen)
+	return s.in.Close()
+}
+
+func (s *eventTimeStream) note(b *vec.Batch) {
+	v := TimeOf(b.Cols[s.w.Column]).Flatten()
+	xs, valid := vec.Fixed[int64](v), v.Validity()
+	e := EventTimes{}
+	lo, hi := int64(1<<63-1), int64(-1<<63)
+	one := func(i int) {
+		if !valid.Get(i) {
+			return
+		}
+		ms := floorDiv(xs[i], 1000)
+		lo, hi = min(lo, ms), max(hi, ms)
+		e.Sum += float64(ms)
+		e.Count++
+	}
+	if b.Sel == nil {
+		for i := range b.N {
+			one(i)
+		}
+	} else {
+		for _, i := range b.Sel {
+			one(int(i))
+		}
+	}
+	e.Min, e.Max = lo, hi
+	s.seen.Add(e)
+}
+
+func floorDiv(x, y int64) int64 {
+	q := x / y
+	if x%y < 0 {
+		q--
+	}
+	return q
+}
+
+// TimeOf is the column of microseconds by which a vector counts as event time: itself, or a window's end.
+func TimeOf(v *vec.Vector) *vec.Vector {
+	if v.Phys() != vec.PhysStruct {
+		return v
+	}
+	f := v.Flatten()
+	end := f.Kids()[1].Flatten()
+	if f.Validity() == nil {
+		return end
+	}
+	out := end.WithType(end.Type())
+	out.SetValidity(vec.AndInto(nil, end.Validity(), f.Validity(), f.Len()))
+	return out
+}
+
+// TimesOf reads the event times of a key column for state.Spec.Time.
+func TimesOf(v *vec.Vector, n int, noTime int64) []int64 {
+	v = TimeOf(v).Flatten()
+	valid := v.Validity()
+	out := make([]int64, n)
+	copy(out, vec.Fixed[int64](v))
+	if valid != nil {
+		for i := range out {
+			if !valid.Get(i) {
+				out[i] = noTime
+			}
+		}
+	}
+	return out
+}
