@@ -226,8 +226,8 @@ func parseMetadata(content []byte) (id string, err error) {
 	if len(content) == 0 {
 		return "", errEmpty
 	}
-	err = eachField(content, func(key string, value []byte) (err error) {
-		if key == "id" {
+	err = eachField(content, func(key, value []byte) (err error) {
+		if string(key) == "id" {
 			id, err = stringValue(value)
 		}
 		return err

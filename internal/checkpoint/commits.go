@@ -41,8 +41,8 @@ func parseCommit(content []byte) (Commit, error) {
 		if n > 2 {
 			return fmt.Errorf("line %d should not be there: %s", n, clip(line))
 		}
-		err := eachField(line, func(key string, value []byte) (err error) {
-			switch key {
+		err := eachField(line, func(key, value []byte) (err error) {
+			switch string(key) {
 			case "nextBatchWatermarkMs":
 				c.NextBatchWatermarkMs, err = intValue(value)
 			case "stateUniqueIds":

@@ -60,9 +60,9 @@ func appendString(b []byte, s string) []byte {
 
 var errNotObject = errors.New("not a whole JSON object")
 
-// eachField calls f for every field of the JSON object that text is, in order. A value is passed as
-// it stands. Fields whose value is null are passed over.
-func eachField(text []byte, f func(key string, value []byte) error) error {
+// eachField calls f for every field of the JSON object that text is, in order. The key is decoded, the value is
+// as it stands. Fields whose value is null are passed over.
+func eachField(text []byte, f func(key, value []byte) error) error {
 	p := parser{text: text}
 	p.space()
 	if !p.take('{') {
@@ -80,9 +80,13 @@ func eachField(text []byte, f func(key string, value []byte) error) error {
 		if !ok {
 			return errNotObject
 		}
-		key, err := stringValue(raw)
-		if err != nil {
-			return errNotObject
+		key := raw[1 : len(raw)-1]
+		if !plainString(raw) {
+			k, err := stringValue(raw)
+			if err != nil {
+				return errNotObject
+			}
+			key = []byte(k)
 		}
 		p.space()
 		if !p.take(':') {

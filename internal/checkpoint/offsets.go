@@ -180,8 +180,8 @@ func parseOffsets(content []byte) (OffsetSeq, error) {
 }
 
 func parseOffsetMetadata(line []byte) (m OffsetMetadata, err error) {
-	err = eachField(line, func(key string, value []byte) (err error) {
-		switch key {
+	err = eachField(line, func(key, value []byte) (err error) {
+		switch string(key) {
 		case "batchWatermarkMs":
 			m.BatchWatermarkMs, err = intValue(value)
 		case "batchTimestampMs":
@@ -199,18 +199,19 @@ func parseOffsetMetadata(line []byte) (m OffsetMetadata, err error) {
 
 func parseConf(text []byte) (Conf, error) {
 	c := Conf{}
-	err := eachField(text, func(key string, value []byte) error {
+	err := eachField(text, func(key, value []byte) error {
 		v, err := textValue(value)
 		if err != nil {
 			return err
 		}
+		k := string(key)
 		for i := range c {
-			if c[i].Key == key { // as in Spark, the last one counts
+			if c[i].Key == k { // as in Spark, the last one counts
 				c[i].Value = v
 				return nil
 			}
 		}
-		c = append(c, Setting{key, v})
+		c = append(c, Setting{k, v})
 		return nil
 	})
 	return c, err

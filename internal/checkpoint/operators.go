@@ -129,11 +129,11 @@ func parseOperator(content []byte) (Operator, error) {
 		return op, err
 	}
 	named := false
-	err = eachField(rest, func(key string, value []byte) error {
-		switch key {
+	err = eachField(rest, func(key, value []byte) error {
+		switch string(key) {
 		case "operatorInfo":
-			return eachField(value, func(key string, value []byte) (err error) {
-				switch key {
+			return eachField(value, func(key, value []byte) (err error) {
+				switch string(key) {
 				case "operatorId":
 					op.ID, err = intValue(value)
 				case "operatorName":
@@ -164,8 +164,8 @@ func parseOperator(content []byte) (Operator, error) {
 }
 
 func parseStore(text []byte) (s Store, err error) {
-	err = eachField(text, func(key string, value []byte) (err error) {
-		switch key {
+	err = eachField(text, func(key, value []byte) (err error) {
+		switch string(key) {
 		case "storeName":
 			s.Name, err = stringValue(value)
 		case "numColsPrefixKey":

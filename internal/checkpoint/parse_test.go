@@ -335,8 +335,8 @@ func FuzzFields(f *testing.F) {
 	f.Add([]byte(`{"a":1,"b":"x\n","c":[{"d":"}"}],"e":null , "f":true}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got := map[string]string{}
-		err := eachField(b, func(key string, value []byte) error {
-			got[key] = string(value)
+		err := eachField(b, func(key, value []byte) error {
+			got[string(key)] = string(value)
 			return nil
 		})
 		var want map[string]json.RawMessage

@@ -128,8 +128,8 @@ func appendSinkFile(b []byte, f SinkFile) []byte {
 }
 
 func parseSinkFile(line []byte) (f SinkFile, err error) {
-	err = eachField(line, func(key string, value []byte) (err error) {
-		switch key {
+	err = eachField(line, func(key, value []byte) (err error) {
+		switch string(key) {
 		case "path":
 			f.Path, err = stringValue(value)
 		case "size":

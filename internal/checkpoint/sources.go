@@ -117,8 +117,8 @@ func appendSourceFile(b []byte, f SourceFile) []byte {
 var errNoPath = errors.New("there is no path in it")
 
 func parseSourceFile(line []byte) (f SourceFile, err error) {
-	err = eachField(line, func(key string, value []byte) (err error) {
-		switch key {
+	err = eachField(line, func(key, value []byte) (err error) {
+		switch string(key) {
 		case "path":
 			f.Path, err = stringValue(value)
 		case "timestamp":
