@@ -122,7 +122,7 @@ func (c *Checkpoint) acquire(ctx context.Context) error {
 	r.File(c.fsys, c.metadataFile())
 	r.Dir(c.fsys, c.dir)
 	for _, f := range []*folder{c.Offsets.folder, c.Commits.folder} {
-		if err := f.make(); err != nil {
+		if err := c.fsys.MkdirAll(f.dir); err != nil { // the round makes the name durable
 			return fmt.Errorf("open checkpoint: %w", err)
 		}
 		if c.lock != nil {

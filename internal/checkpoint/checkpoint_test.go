@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -443,4 +444,52 @@ func TestCrashLaw(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// BenchmarkOpen opens a new checkpoint on the disk, and an old one.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	for _, name := range []string{"new", "old"} {
+		b.Run(name, func(b *testing.B) {
+			n := 0
+			for b.Loop() {
+				if name == "new" {
+					n++
+				}
+				c, err := Open(b.Context(), fs.Local(), filepath.Join(dir, name, strconv.Itoa(n)), Options{})
+				must(b, err)
+				must(b, c.Close())
+			}
+		})
+	}
+}
+
+// BenchmarkBatch writes what a batch adds to the logs: the commit of the one before and its own offsets, apart and
+// in one round.
+func BenchmarkBatch(b *testing.B) {
+	for _, name := range []string{"apart", "one round"} {
+		b.Run(name, func(b *testing.B) {
+			c, err := Open(b.Context(), fs.Local(), filepath.Join(b.TempDir(), "ck"), Options{})
+			must(b, err)
+			defer c.Close()
+			n := int64(0)
+			for b.Loop() {
+				if name == "apart" {
+					must(b, c.Commits.Add(b.Context(), n, Commit{}))
+					must(b, c.Offsets.Add(b.Context(), n+1, batch(n)))
+				} else {
+					commit, err := c.Commits.Stage(n, Commit{})
+					must(b, err)
+					next, err := c.Offsets.Stage(n+1, batch(n))
+					must(b, err)
+					var r fs.Round
+					r.Publish(commit)
+					r.Publish(next)
+					must(b, r.Commit(b.Context()))
+				}
+				must(b, c.Purge(n-100))
+				n++
+			}
+		})
+	}
 }

@@ -32,6 +32,8 @@ func lockFile(f *os.File) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.ENOLCK): // NFS without a lock server
+			return errors.ErrUnsupported
 		case errors.Is(err, unix.EWOULDBLOCK):
 			return ErrLocked
 		default:
