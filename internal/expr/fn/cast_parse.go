@@ -1,0 +1,300 @@
+package fn
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/millrace/millrace/internal/datetime"
+	"github.com/millrace/millrace/internal/decimal"
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/interval"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// fromText casts a string.
+func (c castEnv) fromText(to types.DataType) Kernel {
+	switch t := to.(type) {
+	case types.BinaryType:
+		return retype(to)
+	case types.BooleanType:
+		return parseRows(c, to, func(s []byte) (uint8, bool) {
+			b, ok := parseBool(s)
+			return b2u(b), ok
+		})
+	case types.ByteType:
+		return parseInts[int8](c, to)
+	case types.ShortType:
+		return parseInts[int16](c, to)
+	case types.IntegerType:
+		return parseInts[int32](c, to)
+	case types.LongType:
+		return parseInts[int64](c, to)
+	case types.FloatType:
+		return parseRows(c, to, func(s []byte) (float32, bool) {
+			f, ok := ParseFloat(s, 32)
+			return float32(f), ok
+		})
+	case types.DoubleType:
+		return parseRows(c, to, func(s []byte) (float64, bool) { return ParseFloat(s, 64) })
+	case types.DecimalType:
+		return c.parseDecimals(t)
+	case types.DateType:
+		return parseRows(c, to, datetime.ParseDate)
+	case types.TimestampType:
+		z := datetime.NewZone(c.zone)
+		return parseRows(c, to, func(s []byte) (int64, bool) { return parseTimestamp(s, z) })
+	case types.TimestampNTZType:
+		return parseRows(c, to, parseNTZ)
+	case types.TimeType:
+		return parseRows(c, to, func(s []byte) (int64, bool) {
+			m, ok := datetime.ParseTimeOfDay(s)
+			return m * 1000, ok
+		})
+	case types.CalendarIntervalType:
+		return parseRows(castEnv{mode: CastTry}, to, func(s []byte) (vec.Interval, bool) {
+			iv, err := interval.Parse(string(s))
+			return vec.Interval(iv), err == nil
+		})
+	case types.DayTimeIntervalType:
+		return parseIntervals(c, to, func(s string) (int64, bool) { return interval.ParseDayTime(s, t.Start, t.End) })
+	case types.YearMonthIntervalType:
+		return parseIntervals(c, to, func(s string) (int32, bool) { return interval.ParseYearMonth(s, t.Start, t.End) })
+	}
+	return retype(to)
+}
+
+// parseRows reads each string with parse.
+func parseRows[T vec.FixedWidth](c castEnv, to types.DataType, parse func([]byte) (T, bool)) Kernel {
+	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		out.ResetFixed(n)
+		dst := vec.Fixed[T](out)
+		v := args[0]
+		spans, buf, valid := v.Spans(), v.Bytes(), v.Validity()
+		for i := range dst {
+			if !valid.Get(i) {
+				continue
+			}
+			s := spans[i]
+			x, ok := parse(buf[s.Off : s.Off+s.Len])
+			if !ok {
+				c.fail(e, out, i, func() error { return invalidInput(quoteText(string(v.BytesAt(i))), types.String, to) })
+				continue
+			}
+			dst[i] = x
+		}
+		return out
+	}
+}
+
+func parseIntervals[T vec.FixedWidth](c castEnv, to types.DataType, parse func(string) (T, bool)) Kernel {
+	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		out.ResetFixed(n)
+		dst := vec.Fixed[T](out)
+		for i := range dst {
+			if args[0].IsNull(i) {
+				continue
+			}
+			x, ok := parse(args[0].StringAt(i))
+			if !ok {
+				c.fail(e, out, i, func() error { return intervalFormat(string(args[0].BytesAt(i)), to) })
+				continue
+			}
+			dst[i] = x
+		}
+		return out
+	}
+}
+
+func intervalFormat(input string, to types.DataType) error {
+	family, format := "day-time", "`[+|-]d h:m:s.n`"
+	if kindOf(to) == kYearMonth {
+		family, format = "year-month", "`[+|-]y-m`"
+	}
+	format += ", `INTERVAL [+|-]'...' " + strings.TrimPrefix(to.SQL(), "INTERVAL ") + "`"
+	return errclass.New("INVALID_INTERVAL_FORMAT.UNMATCHED_FORMAT_STRING", "input", input, "intervalStr", family,
+		"typeName", to.SimpleString(), "supportedFormat", format)
+}
+
+func trimBlanks(s []byte) []byte {
+	for len(s) > 0 && s[0] <= ' ' {
+		s = s[1:]
+	}
+	for len(s) > 0 && s[len(s)-1] <= ' ' {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+func parseBool(s []byte) (value, ok bool) {
+	s = trimBlanks(s)
+	if len(s) == 0 || len(s) > 5 {
+		return false, false
+	}
+	var low [5]byte
+	for i, c := range s {
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		low[i] = c
+	}
+	switch string(low[:len(s)]) {
+	case "t", "true", "y", "yes", "1":
+		return true, true
+	case "f", "false", "n", "no", "0":
+		return false, true
+	}
+	return false, false
+}
+
+// parseInts reads integers. Outside of ANSI mode digits behind a point are cut off.
+func parseInts[T signed](c castEnv, to types.DataType) Kernel {
+	fraction := c.mode == CastLegacy
+	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		out.ResetFixed(n)
+		dst := vec.Fixed[T](out)
+		v := args[0]
+		spans, buf, valid := v.Spans(), v.Bytes(), v.Validity()
+		for i := range dst {
+			if !valid.Get(i) {
+				continue
+			}
+			s := spans[i]
+			x, ok := parseInt(buf[s.Off:s.Off+s.Len], fraction)
+			if !ok || int64(T(x)) != x {
+				c.fail(e, out, i, func() error { return invalidInput(quoteText(string(v.BytesAt(i))), types.String, to) })
+				continue
+			}
+			dst[i] = T(x)
+		}
+		return out
+	}
+}
+
+func parseInt(s []byte, fraction bool) (int64, bool) {
+	s = trimBlanks(s)
+	neg := false
+	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
+		neg = s[0] == '-'
+		s = s[1:]
+	}
+	if len(s) == 0 {
+		return 0, false
+	}
+	v := int64(0) // negative, because there is one number more on that side
+	for i, c := range s {
+		if c == '.' && fraction {
+			for _, c := range s[i+1:] {
+				if c < '0' || c > '9' {
+					return 0, false
+				}
+			}
+			break
+		}
+		d := int64(c - '0')
+		if d > 9 || c < '0' || v < math.MinInt64/10 {
+			return 0, false
+		}
+		v = v*10 - d
+		if v > 0 {
+			return 0, false
+		}
+	}
+	if neg {
+		return v, true
+	}
+	return -v, v != math.MinInt64
+}
+
+// ParseFloat reads a floating point number in one of the forms that Java and Spark take. bits is 32 or 64.
+func ParseFloat(s []byte, bits int) (float64, bool) {
+	s = trimBlanks(s)
+	if len(s) == 0 {
+		return 0, false
+	}
+	str := unsafe.String(unsafe.SliceData(s), len(s))
+	switch c := s[len(s)-1]; {
+	case c >= '0' && c <= '9' || c == '.':
+	default:
+		switch strings.ToLower(str) {
+		case "nan":
+			return math.NaN(), true
+		case "inf", "+inf", "infinity", "+infinity":
+			return math.Inf(1), true
+		case "-inf", "-infinity":
+			return math.Inf(-1), true
+		}
+		if c == 'd' || c == 'D' || c == 'f' || c == 'F' {
+			str = str[:len(str)-1]
+		}
+	}
+	for i := range len(str) {
+		switch c := str[i]; {
+		case c == '_' || c == 'n' || c == 'N' || c == 'i' || c == 'I':
+			return 0, false
+		}
+	}
+	f, err := strconv.ParseFloat(str, bits)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return 0, false
+	}
+	return f, true
+}
+
+func (c castEnv) parseDecimals(t types.DecimalType) Kernel {
+	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		out.ResetFixed(n)
+		for i := range n {
+			if args[0].IsNull(i) {
+				continue
+			}
+			s := args[0].BytesAt(i)
+			d, st := decimal.Parse(s, t.Precision, t.Scale)
+			switch st {
+			case decimal.OK:
+				storeDecimal(out, i, d)
+			case decimal.Invalid:
+				c.fail(e, out, i, func() error { return invalidInput(quoteText(string(s)), types.String, t) })
+			case decimal.TooBig:
+				c.fail(e, out, i, func() error { return tooManyDigits(string(trimBlanks(s)), t) })
+			}
+		}
+		return out
+	}
+}
+
+// tooManyDigits is the error of a number in a text that does not fit its decimal type, or none at all.
+func tooManyDigits(s string, t types.DecimalType) error {
+	plain, ok := types.ParseDecimal(s)
+	if !ok {
+		return errclass.New("NUMERIC_OUT_OF_SUPPORTED_RANGE", "value", s)
+	}
+	return outOfRange(plain.String(), t)
+}
+
+func parseTimestamp(s []byte, z *datetime.Zone) (int64, bool) {
+	t, ok := datetime.ParseText(s)
+	if !ok {
+		return 0, false
+	}
+	if t.HasZone {
+		loc, ok := datetime.ParseZone(t.Zone)
+		if !ok {
+			return 0, false
+		}
+		z = datetime.NewZone(loc)
+	}
+	if !t.HasDate {
+		return z.Instant(todayLocal(z) + t.Local), true
+	}
+	return z.Instant(t.Local), true
+}
+
+func parseNTZ(s []byte) (int64, bool) {
+	t, ok := datetime.ParseText(s)
+	return t.Local, ok && t.HasDate
+}

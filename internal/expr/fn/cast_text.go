@@ -1,0 +1,268 @@
+package fn
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/millrace/millrace/internal/datetime"
+	"github.com/millrace/millrace/internal/decimal"
+	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/interval"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// toText casts to STRING.
+func (c castEnv) toText(from types.DataType) Kernel {
+	if isBinary(from) {
+		return retype(types.String)
+	}
+	write := c.writer(from)
+	var buf []byte
+	return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		spans := out.ResetBytes(n, nil)
+		v := args[0]
+		buf = buf[:0]
+		switch v.Phys() {
+		case vec.PhysInt32:
+			if _, ok := from.(types.IntegerType); ok {
+				buf = appendInts(buf, spans, vec.Fixed[int32](v))
+				out.SetBytes(buf)
+				return out
+			}
+		case vec.PhysInt64:
+			if _, ok := from.(types.LongType); ok {
+				buf = appendInts(buf, spans, vec.Fixed[int64](v))
+				out.SetBytes(buf)
+				return out
+			}
+		}
+		for i := range spans {
+			at := len(buf)
+			if !v.IsNull(i) {
+				buf = write(buf, v, i)
+			}
+			spans[i] = vec.Span{Off: uint32(at), Len: uint32(len(buf) - at)}
+		}
+		out.SetBytes(buf)
+		return out
+	}
+}
+
+func appendInts[T signed](buf []byte, spans []vec.Span, x []T) []byte {
+	spans = spans[:len(x)]
+	for i, v := range x {
+		at := len(buf)
+		buf = strconv.AppendInt(buf, int64(v), 10)
+		spans[i] = vec.Span{Off: uint32(at), Len: uint32(len(buf) - at)}
+	}
+	return buf
+}
+
+// textWriter prints row i, which is not null, of a vector of any encoding.
+type textWriter func(b []byte, v *vec.Vector, i int) []byte
+
+// TextWriter returns a printer of values as a cast to STRING shows them. It belongs to one goroutine.
+func TextWriter(t types.DataType, env *Binding) func(b []byte, v *vec.Vector, i int) []byte {
+	mode := CastLegacy
+	if env.ANSI {
+		mode = CastANSI
+	}
+	return castEnv{mode: mode, zone: env.Zone}.writer(t)
+}
+
+func (c castEnv) writer(t types.DataType) textWriter {
+	switch t := t.(type) {
+	case types.BooleanType:
+		return func(b []byte, v *vec.Vector, i int) []byte { return strconv.AppendBool(b, vec.At[uint8](v, i) != 0) }
+	case types.ByteType:
+		return writeInt[int8]
+	case types.ShortType:
+		return writeInt[int16]
+	case types.IntegerType:
+		return writeInt[int32]
+	case types.LongType:
+		return writeInt[int64]
+	case types.FloatType:
+		return func(b []byte, v *vec.Vector, i int) []byte { return AppendFloat(b, float64(vec.At[float32](v, i)), 32) }
+	case types.DoubleType:
+		return func(b []byte, v *vec.Vector, i int) []byte { return AppendFloat(b, vec.At[float64](v, i), 64) }
+	case types.DecimalType:
+		if c.mode == CastLegacy {
+			return func(b []byte, v *vec.Vector, i int) []byte {
+				return appendDecimalScientific(b, loadDecimal(v, i), t.Scale)
+			}
+		}
+		return func(b []byte, v *vec.Vector, i int) []byte { return decimal.Append(b, loadDecimal(v, i), t.Scale) }
+	case types.StringType, types.CharType, types.VarcharType, types.BinaryType:
+		return func(b []byte, v *vec.Vector, i int) []byte { return append(b, v.BytesAt(i)...) }
+	case types.DateType:
+		return func(b []byte, v *vec.Vector, i int) []byte { return datetime.AppendDate(b, int64(vec.At[int32](v, i))) }
+	case types.TimestampType:
+		z := datetime.NewZone(c.zone)
+		return func(b []byte, v *vec.Vector, i int) []byte {
+			return datetime.AppendTimestamp(b, z.Local(vec.At[int64](v, i)))
+		}
+	case types.TimestampNTZType:
+		return func(b []byte, v *vec.Vector, i int) []byte { return datetime.AppendTimestamp(b, vec.At[int64](v, i)) }
+	case types.TimeType:
+		return func(b []byte, v *vec.Vector, i int) []byte { return datetime.AppendTimeNanos(b, vec.At[int64](v, i)) }
+	case types.CalendarIntervalType:
+		return func(b []byte, v *vec.Vector, i int) []byte {
+			return append(b, interval.Interval(vec.At[vec.Interval](v, i)).String()...)
+		}
+	case types.DayTimeIntervalType:
+		return func(b []byte, v *vec.Vector, i int) []byte {
+			return interval.AppendDayTime(b, vec.At[int64](v, i), t.Start, t.End)
+		}
+	case types.YearMonthIntervalType:
+		return func(b []byte, v *vec.Vector, i int) []byte {
+			return interval.AppendYearMonth(b, vec.At[int32](v, i), t.Start, t.End)
+		}
+	case types.ArrayType:
+		element := c.part(t.Element)
+		return func(b []byte, v *vec.Vector, i int) []byte {
+			s, owner := v.SpanAt(i)
+			kid := owner.Kids()[0]
+			b = append(b, '[')
+			for k := range s.Len {
+				if k > 0 {
+					b = append(b, ", "...)
+				}
+				b = element(b, kid, int(s.Off+k))
+			}
+			return append(b, ']')
+		}
+	case types.MapType:
+		key, value := c.part(t.Key), c.part(t.Value)
+		return func(b []byte, v *vec.Vector, i int) []byte {
+			s, owner := v.SpanAt(i)
+			kids := owner.Kids()
+			b = append(b, '{')
+			for k := range s.Len {
+				if k > 0 {
+					b = append(b, ", "...)
+				}
+				b = key(b, kids[0], int(s.Off+k))
+				b = append(b, " -> "...)
+				b = value(b, kids[1], int(s.Off+k))
+			}
+			return append(b, '}')
+		}
+	case types.StructType:
+		fields := make([]textWriter, len(t.Fields))
+		for i, f := range t.Fields {
+			fields[i] = c.part(f.Type)
+		}
+		return func(b []byte, v *vec.Vector, i int) []byte {
+			i, v = fieldRow(v, i)
+			b = append(b, '{')
+			for k, w := range fields {
+				if k > 0 {
+					b = append(b, ", "...)
+				}
+				b = w(b, v.Kids()[k], i)
+			}
+			return append(b, '}')
+		}
+	}
+	return func(b []byte, _ *vec.Vector, _ int) []byte { return append(b, "null"...) }
+}
+
+// part prints a value inside of another, null as null.
+func (c castEnv) part(t types.DataType) textWriter {
+	write := c.writer(t)
+	return func(b []byte, v *vec.Vector, i int) []byte {
+		if v.IsNull(i) {
+			return append(b, "null"...)
+		}
+		return write(b, v, i)
+	}
+}
+
+// fieldRow finds the row of a struct's children that belongs to row i.
+func fieldRow(v *vec.Vector, i int) (int, *vec.Vector) {
+	for v.Encoding() == vec.Dict {
+		i, v = int(v.Index()[i]), v.Base()
+	}
+	if v.Encoding() == vec.Const {
+		i = 0
+	}
+	return i, v
+}
+
+func writeInt[T signed](b []byte, v *vec.Vector, i int) []byte {
+	return strconv.AppendInt(b, int64(vec.At[T](v, i)), 10)
+}
+
+// AppendFloat prints f as Java does: the shortest digits that read back as f, with an exponent outside of 10^-3 to 10^7. bits is 32
+// or 64.
+func AppendFloat(b []byte, f float64, bits int) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(b, "NaN"...)
+	case math.IsInf(f, 1):
+		return append(b, "Infinity"...)
+	case math.IsInf(f, -1):
+		return append(b, "-Infinity"...)
+	case f == 0:
+		if math.Signbit(f) {
+			b = append(b, '-')
+		}
+		return append(b, "0.0"...)
+	}
+	if a := math.Abs(f); a >= 1e-3 && a < 1e7 {
+		at := len(b)
+		b = strconv.AppendFloat(b, f, 'f', -1, bits)
+		for _, c := range b[at:] {
+			if c == '.' {
+				return b
+			}
+		}
+		return append(b, ".0"...)
+	}
+	var tmp [32]byte
+	s := strconv.AppendFloat(tmp[:0], f, 'e', -1, bits)
+	e := len(s) - 1
+	for s[e] != 'e' {
+		e--
+	}
+	b = append(b, s[:e]...)
+	if e == 1 || s[0] == '-' && e == 2 {
+		b = append(b, ".0"...)
+	}
+	b = append(b, 'E')
+	exp := s[e+1:]
+	if exp[0] == '-' {
+		b = append(b, '-')
+	}
+	exp = exp[1:]
+	for len(exp) > 1 && exp[0] == '0' {
+		exp = exp[1:]
+	}
+	return append(b, exp...)
+}
+
+// appendDecimalScientific prints a decimal as Java's BigDecimal.toString does, with an exponent for very small numbers.
+func appendDecimalScientific(b []byte, x decimal.Int, scale int) []byte {
+	digits := decimal.Digits(x)
+	exp := digits - 1 - scale
+	if scale >= 0 && exp >= -6 {
+		return decimal.Append(b, x, scale)
+	}
+	if x.Hi < 0 {
+		b = append(b, '-')
+		x = decimal.Abs(x)
+	}
+	s := decimal.Append(nil, x, 0)
+	b = append(b, s[0])
+	if len(s) > 1 {
+		b = append(b, '.')
+		b = append(b, s[1:]...)
+	}
+	b = append(b, 'E')
+	if exp >= 0 {
+		b = append(b, '+')
+	}
+	return strconv.AppendInt(b, int64(exp), 10)
+}

@@ -1,0 +1,27 @@
+package fn
+
+import (
+	"strings"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/types"
+)
+
+// unordered is the error of a call that needs an order for values that have none.
+func (b *Binding) unordered(t types.DataType) error {
+	name := b.Name
+	if s := infix[name]; s != "" {
+		name = s
+	}
+	return errclass.New("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", "sqlExpr", b.SQL(), "functionName", "`"+name+"`", "dataType", quoteType(t))
+}
+
+// dataDiffTypes is the error of a call whose arguments have no type in common.
+func (b *Binding) dataDiffTypes(ts []types.DataType, name string) error {
+	quoted := make([]string, len(ts))
+	for i, t := range ts {
+		quoted[i] = quoteType(t)
+	}
+	return errclass.New("DATATYPE_MISMATCH.DATA_DIFF_TYPES", "sqlExpr", b.SQL(), "functionName", "`"+name+"`",
+		"dataType", "("+strings.Join(quoted, " or ")+")")
+}

@@ -1,0 +1,99 @@
+package fn
+
+import (
+	"math"
+
+	"github.com/millrace/millrace/internal/decimal"
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// scale is interval * number and interval / number. Results round half away from zero.
+func (t *temporal) scale(divide bool) (*Bound, error) {
+	l, r := t.Args[t.x].Type, t.Args[t.y].Type
+	var num types.DataType = types.Double
+	var result types.DataType = types.DayTimeInterval
+	if kindOf(l) == kYearMonth {
+		result = types.YearMonthInterval
+	}
+	switch {
+	case IsIntegral(r):
+		num = types.Long
+	case isDecimal(r):
+		num = r
+	}
+	mode := t.mode()
+	return t.bind(result, l, num, func() Kernel { return scaleInterval(num, divide, mode) }), nil
+}
+
+func scaleInterval(num types.DataType, divide bool, mode expr.Mode) Kernel {
+	d, isDec := num.(types.DecimalType)
+	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		out.ResetFixed(n)
+		months := out.Phys() == vec.PhysInt32
+		for i := range n {
+			if anyNull(args, i) {
+				continue
+			}
+			var x int64
+			if months {
+				x = int64(vec.At[int32](args[0], i))
+			} else {
+				x = vec.At[int64](args[0], i)
+			}
+			var (
+				v    int64
+				ok   bool
+				zero bool
+			)
+			switch {
+			case args[1].Phys() == vec.PhysFloat64:
+				v, ok, zero = scaleFloat(x, vec.At[float64](args[1], i), divide)
+			case isDec:
+				v, ok, zero = scaleDecimal(x, loadDecimal(args[1], i), d.Scale, divide)
+			default:
+				v, ok, zero = scaleDecimal(x, decimal.FromInt64(vec.At[int64](args[1], i)), 0, divide)
+			}
+			switch {
+			case zero:
+				fails(e, out, mode, i, func() error { return errclass.New("INTERVAL_DIVIDED_BY_ZERO") })
+			case !ok || months && v != int64(int32(v)):
+				fails(e, out, mode, i, func() error { return errclass.New("INTERVAL_ARITHMETIC_OVERFLOW.WITHOUT_SUGGESTION") })
+			default:
+				storeInt(out, i, v)
+			}
+		}
+		return out
+	}
+}
+
+func scaleFloat(x int64, f float64, divide bool) (v int64, ok, zero bool) {
+	p := float64(x) * f
+	if divide {
+		if f == 0 {
+			return 0, false, true
+		}
+		p = float64(x) / f
+	}
+	p = math.Trunc(p + math.Copysign(0.5, p))
+	if !(p >= -1<<63 && p < 1<<63) {
+		return 0, false, false
+	}
+	return int64(p), true, false
+}
+
+func scaleDecimal(x int64, d decimal.Int, scale int, divide bool) (v int64, ok, zero bool) {
+	var p decimal.Int
+	if divide {
+		if d == (decimal.Int{}) {
+			return 0, false, true
+		}
+		p, ok = decimal.Div(decimal.FromInt64(x), d, scale, decimal.MaxPrecision)
+	} else {
+		p, ok = decimal.Mul(decimal.FromInt64(x), d, scale, decimal.MaxPrecision)
+	}
+	v, fits := decimal.Int64(p)
+	return v, ok && fits, false
+}

@@ -1,0 +1,151 @@
+package fn
+
+import (
+	"math"
+
+	"github.com/millrace/millrace/internal/decimal"
+	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+func signFunctions() []*Function {
+	return []*Function{
+		{Name: "negative", Bind: bindNegative},
+		{Name: "positive", Bind: bindPositive},
+		{Name: "abs", Bind: bindAbs},
+	}
+}
+
+// numberOperand is the type in which the sign of an argument is changed.
+func numberOperand(b *Binding, intervals bool) (types.DataType, error) {
+	if err := b.arity(1, 1); err != nil {
+		return nil, err
+	}
+	t := b.Args[0].Type
+	switch {
+	case isText(t), isNull(t):
+		return types.Double, nil
+	case IsNumeric(t), isAnsiInterval(t):
+		return t, nil
+	case intervals && isInterval(t):
+		return t, nil
+	}
+	return nil, b.wrongType(0, numberOrInterval)
+}
+
+func bindPositive(b *Binding) (*Bound, error) {
+	t, err := numberOperand(b, true)
+	if err != nil {
+		return nil, err
+	}
+	bound := &Bound{Args: casts(b, t), Type: t, TakesConst: true}
+	bound.Nullable = b.nullable(bound.Args)
+	bound.New = func() Kernel {
+		return func(_ *expr.Eval, _ int, args []*vec.Vector, _ *vec.Vector) *vec.Vector { return args[0] }
+	}
+	return bound, nil
+}
+
+func bindNegative(b *Binding) (*Bound, error) { return bindSign(b, false, true) }
+
+func bindAbs(b *Binding) (*Bound, error) { return bindSign(b, true, false) }
+
+func bindSign(b *Binding, abs, calendar bool) (*Bound, error) {
+	t, err := numberOperand(b, calendar)
+	if err != nil {
+		return nil, err
+	}
+	bound := &Bound{Args: casts(b, t), Type: t}
+	bound.Nullable = b.nullable(bound.Args)
+	mode := overflowMode(b.ANSI, false)
+	if isInterval(t) {
+		mode = raise
+	}
+	bound.CanFail = mode == raise && !isFractional(t)
+	bound.New = func() Kernel {
+		switch vec.PhysOf(t) {
+		case vec.PhysInt8:
+			return negateInts[int8](abs, mode)
+		case vec.PhysInt16:
+			return negateInts[int16](abs, mode)
+		case vec.PhysInt32:
+			return negateInts[int32](abs, mode)
+		case vec.PhysInt64:
+			return negateInts[int64](abs, mode)
+		case vec.PhysFloat32:
+			return negateFloats[float32](abs)
+		case vec.PhysFloat64:
+			return negateFloats[float64](abs)
+		case vec.PhysInt128:
+			return negateWide(abs)
+		}
+		return negateCalendar
+	}
+	return bound, nil
+}
+
+func negateInts[T signed](abs bool, mode onOverflow) Kernel {
+	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		out.ResetFixed(n)
+		x, dst := vec.Fixed[T](args[0]), vec.Fixed[T](out)
+		dst = dst[:len(x)]
+		var over T // the smallest number is the only one that equals its negative, 0 aside
+		for i, v := range x {
+			r := -v
+			if abs && v > 0 {
+				r = v
+			}
+			over |= v & r
+			dst[i] = r
+		}
+		if over < 0 && mode == raise {
+			for i, v := range x {
+				if v&dst[i] < 0 && v == -v && !args[0].IsNull(i) {
+					e.Errs.Add(i, overflowError("overflow", ""))
+				}
+			}
+		}
+		return out
+	}
+}
+
+func negateFloats[T floating](abs bool) Kernel {
+	return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		out.ResetFixed(n)
+		x, dst := vec.Fixed[T](args[0]), vec.Fixed[T](out)
+		dst = dst[:len(x)]
+		for i, v := range x {
+			if abs {
+				dst[i] = T(math.Abs(float64(v)))
+			} else {
+				dst[i] = -v
+			}
+		}
+		return out
+	}
+}
+
+func negateWide(abs bool) Kernel {
+	return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		out.ResetFixed(n)
+		x, dst := vec.Fixed[decimal.Int](args[0]), vec.Fixed[decimal.Int](out)
+		for i, v := range x {
+			if abs && v.Hi >= 0 {
+				dst[i] = v
+			} else {
+				dst[i] = decimal.Neg(v)
+			}
+		}
+		return out
+	}
+}
+
+func negateCalendar(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+	out.ResetFixed(n)
+	x, dst := vec.Fixed[vec.Interval](args[0]), vec.Fixed[vec.Interval](out)
+	for i, v := range x {
+		dst[i] = vec.Interval{Months: -v.Months, Days: -v.Days, Micros: -v.Micros}
+	}
+	return out
+}
