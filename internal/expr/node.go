@@ -68,6 +68,32 @@ func (r *RowErrs) First() (row int, err error, ok bool) {
 // All returns every noted error in order of evaluation.
 func (r *RowErrs) All() []RowErr { return r.list }
 
+// Len is the number of noted errors; Since, Move and Keep take it as a mark.
+func (r *RowErrs) Len() int { return len(r.list) }
+
+// Since returns the errors noted after a mark, to be changed in place.
+func (r *RowErrs) Since(mark int) []RowErr { return r.list[mark:] }
+
+// Move turns the row numbers of the errors noted after a mark, which count rows of a gathered batch, into rows of the batch
+// that they were gathered from.
+func (r *RowErrs) Move(mark int, rows []uint32) {
+	for i := range r.list[mark:] {
+		e := &r.list[mark+i]
+		e.Row = int(rows[e.Row])
+	}
+}
+
+// Keep drops the errors noted after a mark for whose row keep is false.
+func (r *RowErrs) Keep(mark int, keep func(row int) bool) {
+	kept := r.list[:mark]
+	for _, e := range r.list[mark:] {
+		if keep(e.Row) {
+			kept = append(kept, e)
+		}
+	}
+	r.list = kept
+}
+
 // Reset forgets all errors and keeps the memory.
 func (r *RowErrs) Reset() { r.list = r.list[:0] }
 
@@ -76,6 +102,6 @@ type Mode uint8
 
 // The modes.
 const (
-	Raise  Mode = iota // note an error: ANSI behaviour
-	Null               // the result is null: non-ANSI behaviour and the try_ functions
+	Raise Mode = iota // note an error: ANSI behaviour
+	Null              // the result is null: non-ANSI behaviour and the try_ functions
 )

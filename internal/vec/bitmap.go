@@ -163,17 +163,17 @@ func UnpackBits(dst []uint8, src []byte, off, n int) {
 	}
 }
 
-// PackBits stores bytes 0 and 1 as bits, least significant first.
+// PackBits stores the lowest bits of bytes, least significant first. Bytes of null rows may be other than 0 and 1.
 func PackBits(dst []byte, src []uint8) {
 	n := len(src)
 	i := 0
 	for ; i+8 <= n; i += 8 {
-		dst[i>>3] = byte(binary.LittleEndian.Uint64(src[i:]) * 0x0102040810204080 >> 56)
+		dst[i>>3] = byte(binary.LittleEndian.Uint64(src[i:]) & 0x0101010101010101 * 0x0102040810204080 >> 56)
 	}
 	if i < n {
 		var b byte
 		for j, x := range src[i:] {
-			b |= x << uint(j&7)
+			b |= x & 1 << uint(j&7)
 		}
 		dst[i>>3] = b
 	}

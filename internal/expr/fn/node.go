@@ -52,7 +52,12 @@ func (c *call) Eval(e *expr.Eval, in *vec.Batch) *vec.Vector {
 	}
 	consts, dict := 0, -1
 	for i, a := range c.args {
+		mark := e.Errs.Len()
 		v := a.Eval(e, in)
+		if i > 0 && e.Errs.Len() > mark && !c.bound.NullsAreArgs {
+			// Arguments are looked at from left to right, and no further than the first null.
+			e.Errs.Keep(mark, func(row int) bool { return !anyNull(c.vecs[:i], row) })
+		}
 		c.vecs[i] = v
 		switch v.Encoding() {
 		case vec.Const:
@@ -61,9 +66,6 @@ func (c *call) Eval(e *expr.Eval, in *vec.Batch) *vec.Vector {
 			dict = i
 		}
 		if !c.bound.NullsAreArgs && (v.Phys() == vec.PhysNull || v.Encoding() == vec.Const && v.IsNull(0)) {
-			for _, rest := range c.args[i+1:] { // its errors come before the null
-				rest.Eval(e, in)
-			}
 			return vec.NewNulls(c.bound.Type, in.N)
 		}
 	}
@@ -131,7 +133,7 @@ func (c *call) run(e *expr.Eval, n int) *vec.Vector {
 	r := c.kernel(e, n, c.vecs, &c.out)
 	if e.Errs.Len() > mark {
 		if valid != nil {
-			e.Errs.Keep(mark, valid)
+			e.Errs.Keep(mark, valid.Get)
 		}
 		c.locate(e.Errs.Since(mark))
 	}
