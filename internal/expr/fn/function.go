@@ -57,8 +57,8 @@ type Bound struct {
 	Type     types.DataType
 	Nullable bool
 	// NullsAreArgs is set for functions that look at null arguments themselves. Otherwise a row with any null argument is
-	// null: the evaluator sets the result's validity, and the kernel may leave anything in such a row but must not note an
-	// error for it.
+	// null: the evaluator sets the result's validity, and the kernel may leave anything in such a row and note errors for it,
+	// which are dropped.
 	NullsAreArgs bool
 	// TakesConst is set when the kernel handles Const arguments; otherwise it sees Flat ones only. It never sees Dict.
 	TakesConst bool
