@@ -141,7 +141,7 @@ func (b *Binder) cast(e *plan.Cast, uses *[]int) (exec.NodeFunc, types.DataType,
 	if err != nil {
 		return nil, nil, err
 	}
-	return func() expr.Node { return fn.NewNode(bound, []expr.Node{child()}) }, e.To, nil
+	return func() expr.Node { return fn.NewNodeAt(bound, []expr.Node{child()}, e.Origin.Context) }, e.To, nil
 }
 
 func castMode(m plan.CastMode) fn.CastMode {
@@ -159,7 +159,7 @@ func (b *Binder) call(e *plan.Call, uses *[]int) (exec.NodeFunc, types.DataType,
 	if err != nil {
 		return nil, nil, err
 	}
-	return func() expr.Node { return fn.NewNode(e.Bound, nodes(args)) }, e.Bound.Type, nil
+	return func() expr.Node { return fn.NewNodeAt(e.Bound, nodes(args), e.Origin.Context) }, e.Bound.Type, nil
 }
 
 func (b *Binder) cond(e *plan.Cond, uses *[]int) (exec.NodeFunc, types.DataType, error) {

@@ -96,7 +96,7 @@ func (s *Sort) order(runs []*run) *run {
 	all := &run{rows: vec.ConcatBatches(rows), keys: vec.ConcatBatches(keys)}
 	orders := make([]vec.Order, len(s.Keys))
 	for i, k := range s.Keys {
-		orders[i] = vec.Order{Desc: k.Desc, NullsFirst: k.NullsFirst}
+		orders[i] = vec.Order{Desc: k.Desc, NullsLast: !k.NullsFirst}
 	}
 	idx := vec.SortIndex(all.keys.Cols, orders, all.keys.N)
 	if s.Limit >= 0 && int64(len(idx)) > s.Limit {

@@ -56,7 +56,7 @@ func (p *Planner) Grouping(n *plan.Aggregate, in exec.Op) (*exec.HashAgg, *exec.
 			return nil, err
 		}
 		h.Aggs = append(h.Aggs, x)
-		attr := &plan.Attr{ID: plan.NewID(), Name: a.SQL(), T: a.Bound.Type, Null: a.Bound.Nullable, EventTime: -1}
+		attr := &plan.Attr{ID: plan.NewID(), Name: a.SQL(), T: a.Bound.Type, Null: a.Bound.Nullable}
 		aggAttrs[text] = attr
 		out = append(out, attr)
 		return attr, nil
@@ -85,10 +85,10 @@ func keyAttr(k plan.Expr) *plan.Attr {
 	case *plan.Attr:
 		return k
 	case *plan.Alias:
-		return &plan.Attr{ID: k.ID, Name: k.Name, T: k.Type(), Null: k.Nullable(), EventTime: -1}
+		return &plan.Attr{ID: k.ID, Name: k.Name, T: k.Type(), Null: k.Nullable()}
 	}
 	t := k.(plan.Typed)
-	return &plan.Attr{ID: plan.NewID(), Name: k.SQL(), T: t.Type(), Null: t.Nullable(), EventTime: -1}
+	return &plan.Attr{ID: plan.NewID(), Name: k.SQL(), T: t.Type(), Null: t.Nullable()}
 }
 
 // replaceKeys puts the key's column in the place of each expression that is a grouping key, outside of aggregate calls.
