@@ -121,14 +121,18 @@ type Attr struct {
 
 // Alias names an expression. Several Names are for generators only.
 type Alias struct {
-	Child    Expr
-	Name     string
-	Names    []string
-	ID       ID
-	Metadata string // JSON, or "" for the child's own
+	Child Expr
+	Name  string
+	Names []string
+	ID    ID
+	// Metadata is JSON; "" takes over the child's own and its event-time mark, NoMetadata neither.
+	Metadata string
 	// Auto is set when the name was made from the expression's text.
 	Auto bool
 }
+
+// NoMetadata is the metadata of an alias that does not take over its child's.
+const NoMetadata = "{}"
 
 // CastMode is what a cast does with a value that does not fit.
 type CastMode uint8
@@ -157,6 +161,8 @@ type Call struct {
 	Name   string // as it prints
 	Args   []Expr
 	Origin Origin
+	// Text is how the call is shown where that is not Name with Args.
+	Text string
 }
 
 // CondOp is a conditional operator: one that does not evaluate all its operands for every row.
@@ -179,6 +185,29 @@ type Cond struct {
 	Null bool
 	// Name is the function as written (nvl, ifnull, coalesce, ...), for printing.
 	Name string
+	// Text is how the expression is shown where that is not Name with Args.
+	Text string
+}
+
+// HigherOrder is a resolved call of a function that takes functions: transform, filter, aggregate, ... Some of Args are Lambdas.
+type HigherOrder struct {
+	Name   string
+	Args   []Expr
+	T      types.DataType
+	Null   bool
+	Origin Origin
+	// Text is how the call is shown where that is not Name with Args.
+	Text string
+}
+
+// WindowFunc is a resolved call of a function that exists over windows only: row_number, rank, lag, ... It stands in Over.Fn.
+type WindowFunc struct {
+	Name        string
+	Args        []Expr
+	T           types.DataType
+	Null        bool
+	IgnoreNulls bool
+	Origin      Origin
 }
 
 // Field takes field Ordinal of a struct.
@@ -195,8 +224,10 @@ type Agg struct {
 	Name     string
 	Args     []Expr
 	Distinct bool
-	Filter   Expr
-	Origin   Origin
+	// IgnoreNulls is set for first(x) IGNORE NULLS and the like.
+	IgnoreNulls bool
+	Filter      Expr
+	Origin      Origin
 }
 
 // SortOrder is one key of an ordering.

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/types"
 )
 
@@ -167,6 +168,26 @@ func (e *Cond) WithKids(kids []Expr) Expr {
 }
 
 // Kids implements Expr.
+func (e *HigherOrder) Kids() []Expr { return e.Args }
+
+// WithKids implements Expr.
+func (e *HigherOrder) WithKids(kids []Expr) Expr {
+	c := *e
+	c.Args = kids
+	return &c
+}
+
+// Kids implements Expr.
+func (e *WindowFunc) Kids() []Expr { return e.Args }
+
+// WithKids implements Expr.
+func (e *WindowFunc) WithKids(kids []Expr) Expr {
+	c := *e
+	c.Args = kids
+	return &c
+}
+
+// Kids implements Expr.
 func (e *Field) Kids() []Expr { return []Expr{e.Child} }
 
 // WithKids implements Expr.
@@ -297,40 +318,10 @@ func (e *Alias) Nullable() bool { return NullableOf(e.Child) }
 // Type implements Typed.
 func (e *Cast) Type() types.DataType { return e.To }
 
-// Nullable implements Typed: a cast that fails rather than give null keeps its child's answer.
+// Nullable implements Typed. As in Spark the types alone decide, whatever the mode.
 func (e *Cast) Nullable() bool {
-	if NullableOf(e.Child) {
-		return true
-	}
-	return e.Mode != CastANSI && !types.Equal(TypeOf(e.Child), e.To) && !widens(TypeOf(e.Child), e.To)
-}
-
-// widens tells whether every value of from has a value of to.
-func widens(from, to types.DataType) bool {
-	if _, ok := to.(types.StringType); ok {
-		return true
-	}
-	rank := func(t types.DataType) int {
-		switch t.(type) {
-		case types.BooleanType:
-			return 1
-		case types.ByteType:
-			return 2
-		case types.ShortType:
-			return 3
-		case types.IntegerType:
-			return 4
-		case types.LongType:
-			return 5
-		case types.FloatType:
-			return 6
-		case types.DoubleType:
-			return 7
-		}
-		return 0
-	}
-	a, b := rank(from), rank(to)
-	return a > 0 && b > 0
+	from := TypeOf(e.Child)
+	return NullableOf(e.Child) || from == nil || fn.ForcesNull(from, e.To) || e.Mode == CastTry && !types.Equal(from, e.To)
 }
 
 // Type implements Typed.
@@ -344,6 +335,18 @@ func (e *Cond) Type() types.DataType { return e.T }
 
 // Nullable implements Typed.
 func (e *Cond) Nullable() bool { return e.Null }
+
+// Type implements Typed.
+func (e *HigherOrder) Type() types.DataType { return e.T }
+
+// Nullable implements Typed.
+func (e *HigherOrder) Nullable() bool { return e.Null }
+
+// Type implements Typed.
+func (e *WindowFunc) Type() types.DataType { return e.T }
+
+// Nullable implements Typed.
+func (e *WindowFunc) Nullable() bool { return e.Null }
 
 // Type implements Typed.
 func (e *Field) Type() types.DataType {
@@ -452,6 +455,10 @@ func NewAlias(child Expr, name string) *Alias { return &Alias{Child: child, Name
 // struct's field.
 func (e *Alias) Attr() *Attr {
 	a := &Attr{ID: e.ID, Name: e.Name, T: e.Type(), Null: e.Nullable(), Metadata: e.Metadata}
+	if e.Metadata == NoMetadata {
+		a.Metadata = ""
+		return a
+	}
 	child := e.Child
 	for {
 		inner, ok := child.(*Alias)

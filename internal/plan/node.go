@@ -42,9 +42,10 @@ type TimeTravel struct {
 
 // TableFunc is a table-valued function call: range(10), explode(...).
 type TableFunc struct {
-	Name   []string
-	Args   []Expr
-	Origin Origin
+	Name     []string
+	Args     []Expr
+	ArgNames []string // nil, or one for each argument; "" for positional
+	Origin   Origin
 }
 
 // Read is spark.read or spark.readStream before the source was looked at.
@@ -90,6 +91,9 @@ type Scan struct {
 	Name   string // for trees: "json", "rate"
 	Out    []*Attr
 	Stream bool
+	// Hidden are columns that the source has beside its schema and reads only when one is named, such as _metadata. The analyser
+	// appends a used one to Out.
+	Hidden []*Attr
 	// Filters are conjuncts over Out that the source may use to skip data; a Filter above still applies them.
 	Filters []Expr
 }
@@ -109,6 +113,9 @@ type CachedRemote struct{ RelationID string }
 type Project struct {
 	Cols  []Expr
 	Child Node
+	// Hidden are columns of Child that operators above may still name though they are not in Cols: the other side's keys of a
+	// USING join. The analyser drops them.
+	Hidden []*Attr
 }
 
 // WithColumns adds or replaces columns by name.
@@ -171,6 +178,8 @@ type Aggregate struct {
 	KeysInOutput bool
 	PivotCol     Expr
 	PivotValues  []Expr
+	// ImplicitKeys is set for SQL's PIVOT, which groups by all columns that neither Aggs nor PivotCol mention.
+	ImplicitKeys bool
 }
 
 // Having is a HAVING condition that may use aggregates; the analyser turns it into a Filter.

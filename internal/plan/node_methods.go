@@ -231,13 +231,17 @@ func qualified(attrs []*Attr, qualifier []string) []*Attr {
 func (n *Project) Children() []Node { return []Node{n.Child} }
 
 // WithChildren implements Node.
-func (n *Project) WithChildren(c []Node) Node { return &Project{Cols: n.Cols, Child: c[0]} }
+func (n *Project) WithChildren(c []Node) Node {
+	return &Project{Cols: n.Cols, Child: c[0], Hidden: n.Hidden}
+}
 
 // Exprs implements Node.
 func (n *Project) Exprs() []Expr { return n.Cols }
 
 // WithExprs implements Node.
-func (n *Project) WithExprs(exprs []Expr) Node { return &Project{Cols: exprs, Child: n.Child} }
+func (n *Project) WithExprs(exprs []Expr) Node {
+	return &Project{Cols: exprs, Child: n.Child, Hidden: n.Hidden}
+}
 
 // Output implements Node.
 func (n *Project) Output() []*Attr { return attrsOf(n.Cols) }

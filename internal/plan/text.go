@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/types"
 )
 
@@ -66,9 +67,22 @@ func (s style) text(e Expr) string {
 	case *Func:
 		return s.fun(e)
 	case *Call:
+		switch {
+		case s == pretty && e.Text != "":
+			return e.Text
+		case s == pretty:
+			return fn.CallSQL(e.Name, s.args(e.Args))
+		}
 		return s.call(e.Name, e.Args)
 	case *Cond:
 		return s.cond(e)
+	case *HigherOrder:
+		if s == pretty && e.Text != "" {
+			return e.Text
+		}
+		return e.Name + "(" + s.list(e.Args) + ")"
+	case *WindowFunc:
+		return e.Name + "(" + s.list(e.Args) + ")"
 	case *Extract:
 		return s.extract(e)
 	case *Field:
@@ -100,6 +114,15 @@ func (s style) text(e Expr) string {
 		return e.Name + "(" + s.list(e.Args) + ")"
 	}
 	return e.SQL()
+}
+
+// args describes operands for the function registry's own printer.
+func (s style) args(exprs []Expr) []fn.Arg {
+	out := make([]fn.Arg, len(exprs))
+	for i, e := range exprs {
+		out[i] = fn.Arg{Type: TypeOf(e), Nullable: true, SQL: s.text(e)}
+	}
+	return out
 }
 
 func (s style) unresolved(text string) string {
@@ -240,6 +263,9 @@ func (s style) call(name string, args []Expr) string {
 }
 
 func (s style) cond(e *Cond) string {
+	if s == pretty && e.Text != "" {
+		return e.Text
+	}
 	switch e.Op {
 	case OpAnd:
 		return "(" + s.text(e.Args[0]) + " AND " + s.text(e.Args[1]) + ")"
@@ -401,6 +427,12 @@ func (e *Call) SQL() string { return pretty.text(e) }
 func (e *Cond) SQL() string { return pretty.text(e) }
 
 // SQL implements Expr.
+func (e *HigherOrder) SQL() string { return pretty.text(e) }
+
+// SQL implements Expr.
+func (e *WindowFunc) SQL() string { return pretty.text(e) }
+
+// SQL implements Expr.
 func (e *Extract) SQL() string { return pretty.text(e) }
 
 // SQL implements Expr.
@@ -449,6 +481,12 @@ func attrList(attrs []*Attr) string {
 
 // isResolved tells whether nothing in the expression waits for the analyser.
 func isResolved(e Expr) bool {
-	_, typed := e.(Typed)
-	return typed && !slices.ContainsFunc(e.Kids(), func(k Expr) bool { return !isResolved(k) })
+	t, typed := e.(Typed)
+	if v, ok := e.(*LambdaVar); ok {
+		return v.T != nil
+	}
+	if c, ok := e.(*Call); ok && c.Bound == nil {
+		return false
+	}
+	return typed && t != nil && !slices.ContainsFunc(e.Kids(), func(k Expr) bool { return !isResolved(k) })
 }
