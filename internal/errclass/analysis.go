@@ -91,6 +91,7 @@ var analysisTable = table{
 	"WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE":                 {"42601", Analysis, "The window function <funcName> needs an OVER clause."},
 	"WINDOW_FUNCTION_AND_FRAME_MISMATCH":                  {"42K0E", Analysis, "<funcName> cannot be used with the frame of <windowExpr>."},
 	"PIVOT_VALUE_DATA_TYPE_MISMATCH":                      {"42K09", Analysis, "The pivot value <value> of type <valueType> does not fit the pivot column of type <pivotType>."},
+	"PIVOT_TOO_MANY_VALUES":                               {"54000", Analysis, "The pivot column has more than <limit> different values; give the values that are wanted."},
 	"INCOMPARABLE_PIVOT_COLUMN":                           {"42818", Analysis, "The pivot column <columnName> has values that cannot be compared."},
 	"NUM_COLUMNS_MISMATCH":                                {"42826", Analysis, "<operator> needs inputs with as many columns each: the first has <firstNumColumns>, the <invalidOrdinalNum> has <invalidNumColumns>."},
 	"NUM_TABLE_VALUE_ALIASES_MISMATCH":                    {"42826", Analysis, "The table function <funcName> gives <outColsNum> columns, but <aliasesNum> aliases are given."},
