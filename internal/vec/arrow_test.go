@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"pgregory.net/rapid"
 
+	"github.com/millrace/millrace/internal/vec/valuetest"
 	"github.com/millrace/millrace/types"
 )
 
@@ -40,7 +41,7 @@ func throughIPC(t interface{ Fatalf(string, ...any) }, rec arrow.RecordBatch) ar
 func TestArrowRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawLen(t)
-		st := types.Struct(types.NewField("a", drawType(t, 2)), types.NewField("b", drawType(t, 2)))
+		st := types.Struct(types.NewField("a", valuetest.Type(t, 2)), types.NewField("b", valuetest.Type(t, 2)))
 		b := &Batch{N: n}
 		rows := make([][]any, 2)
 		for c, f := range st.Fields {

@@ -68,18 +68,9 @@ func (b *Batch) Take(idx []uint32, scratch *Batch) *Batch {
 	return scratch
 }
 
-// Own returns the rows that count as a batch that may be kept: without selection, its columns Owned. It is b itself when
-// nothing has to be done.
+// Own returns the rows that count as a batch that may be kept: without selection, its columns Owned. The batch itself and its
+// list of columns are always new, since producers reuse theirs.
 func (b *Batch) Own() *Batch {
-	if b.Sel == nil {
-		owned := true
-		for _, c := range b.Cols {
-			owned = owned && c.Owned()
-		}
-		if owned {
-			return b
-		}
-	}
 	o := &Batch{N: b.Rows(), Cols: make([]*Vector, len(b.Cols))}
 	for i, c := range b.Cols {
 		if b.Sel == nil {

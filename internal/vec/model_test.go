@@ -7,114 +7,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/millrace/millrace/internal/vec/valuetest"
 	"github.com/millrace/millrace/types"
 )
 
 // The model of a vector is the slice of its values: every operation is compared with the same one on slices.
-
-var leafTypes = []types.DataType{
-	types.Null, types.Boolean, types.Byte, types.Short, types.Integer, types.Long, types.Float, types.Double,
-	types.DecimalType{Precision: 9, Scale: 2}, types.DecimalType{Precision: 30, Scale: 5}, types.String, types.Binary, types.Date,
-	types.Timestamp, types.TimestampNTZ, types.Time, types.CalendarInterval, types.YearMonthInterval, types.DayTimeInterval,
-	types.Variant,
-}
-
-func drawType(t *rapid.T, depth int) types.DataType {
-	if depth == 0 || rapid.IntRange(0, 2).Draw(t, "leaf") > 0 {
-		return rapid.SampledFrom(leafTypes).Draw(t, "type")
-	}
-	switch rapid.IntRange(0, 2).Draw(t, "nested") {
-	case 0:
-		return types.ArrayOf(drawType(t, depth-1))
-	case 1:
-		key := rapid.SampledFrom([]types.DataType{types.String, types.Integer}).Draw(t, "key")
-		return types.MapOf(key, drawType(t, depth-1))
-	}
-	var st types.StructType
-	for i := range rapid.IntRange(1, 3).Draw(t, "fields") {
-		st = st.Add(fmt.Sprint("f", i), drawType(t, depth-1), true)
-	}
-	return st
-}
-
-func drawValue(t *rapid.T, dt types.DataType, nulls bool) any {
-	if dt == types.DataType(types.Null) || nulls && rapid.IntRange(0, 4).Draw(t, "null") == 0 {
-		return nil
-	}
-	i64 := func() int64 { return rapid.Int64().Draw(t, "i") }
-	small := func() int { return rapid.IntRange(-3, 3).Draw(t, "s") }
-	switch dt := dt.(type) {
-	case types.BooleanType:
-		return rapid.Bool().Draw(t, "b")
-	case types.ByteType:
-		return int8(i64())
-	case types.ShortType:
-		return int16(i64())
-	case types.IntegerType:
-		return int32(small())
-	case types.LongType:
-		return i64()
-	case types.FloatType:
-		return float32(small()) / 4
-	case types.DoubleType:
-		return float64(small()) / 4
-	case types.DecimalType:
-		d := types.DecimalFromInt64(i64()%1_000_000_000, dt.Scale)
-		return d
-	case types.StringType:
-		return rapid.SampledFrom([]string{"", "a", "b", "ab", "a\x00b", "a\x00", "long enough to be more than sixteen bytes", "ünï"}).Draw(t, "str")
-	case types.BinaryType:
-		return rapid.SliceOfN(rapid.Byte(), 0, 5).Draw(t, "bin")
-	case types.DateType:
-		return types.Days(small())
-	case types.TimestampType:
-		return types.Micros(i64())
-	case types.TimestampNTZType:
-		return types.MicrosNTZ(i64())
-	case types.TimeType:
-		return types.TimeOfDay(rapid.Int64Range(0, 86_400_000_000_000-1).Draw(t, "time"))
-	case types.CalendarIntervalType:
-		return types.Interval{Months: int32(small()), Days: int32(small()), Micros: i64() / 1000}
-	case types.YearMonthIntervalType:
-		return types.YearMonth(small())
-	case types.DayTimeIntervalType:
-		return types.DayTime(i64())
-	case types.VariantType:
-		return types.VariantValue{Value: []byte{byte(small())}, Metadata: []byte{1, 0, 0}}
-	case types.ArrayType:
-		list := make([]any, rapid.IntRange(0, 3).Draw(t, "len"))
-		for i := range list {
-			list[i] = drawValue(t, dt.Element, nulls)
-		}
-		return list
-	case types.MapType:
-		m := make(types.MapValue, rapid.IntRange(0, 3).Draw(t, "len"))
-		for i := range m {
-			var key any = int32(i)
-			if dt.Key == types.DataType(types.String) {
-				key = fmt.Sprint("k", i)
-			}
-			m[i] = types.MapEntry{Key: key, Value: drawValue(t, dt.Value, nulls)}
-		}
-		return m
-	case types.StructType:
-		row := make(types.Row, len(dt.Fields))
-		for i, f := range dt.Fields {
-			row[i] = drawValue(t, f.Type, nulls)
-		}
-		return row
-	}
-	panic("no values of " + dt.SimpleString())
-}
-
-func drawRows(t *rapid.T, dt types.DataType, n int) []any {
-	nulls := rapid.Bool().Draw(t, "nulls")
-	rows := make([]any, n)
-	for i := range rows {
-		rows[i] = drawValue(t, dt, nulls)
-	}
-	return rows
-}
 
 func mustFrom(t interface{ Fatalf(string, ...any) }, dt types.DataType, rows []any) *Vector {
 	v, err := FromValues(dt, rows...)
@@ -128,14 +25,14 @@ func mustFrom(t interface{ Fatalf(string, ...any) }, dt types.DataType, rows []a
 func drawVector(t *rapid.T, dt types.DataType, n int) (*Vector, []any) {
 	switch rapid.IntRange(0, 5).Draw(t, "layout") {
 	case 0:
-		row := drawRows(t, dt, 1)
+		row := valuetest.Rows(t, dt, 1)
 		rows := make([]any, n)
 		for i := range rows {
 			rows[i] = row[0]
 		}
 		return NewConst(mustFrom(t, dt, row), n), rows
 	case 1:
-		base := drawRows(t, dt, 3)
+		base := valuetest.Rows(t, dt, 3)
 		rows := make([]any, n)
 		idx := make([]uint32, n)
 		valid := NewBitmapSet(n)
@@ -150,10 +47,10 @@ func drawVector(t *rapid.T, dt types.DataType, n int) (*Vector, []any) {
 		return NewDict(mustFrom(t, dt, base), idx, valid), rows
 	case 2: // a slice of something longer
 		off := rapid.IntRange(0, 70).Draw(t, "off")
-		all := drawRows(t, dt, off+n+1)
+		all := valuetest.Rows(t, dt, off+n+1)
 		return mustFrom(t, dt, all).Slice(off, n), all[off : off+n]
 	case 3: // gathered, so that rows lie in disorder
-		all := drawRows(t, dt, n)
+		all := valuetest.Rows(t, dt, n)
 		idx := make([]uint32, n)
 		rows := make([]any, n)
 		for i := range idx {
@@ -165,7 +62,7 @@ func drawVector(t *rapid.T, dt types.DataType, n int) (*Vector, []any) {
 		}
 		return Take(mustFrom(t, dt, all), idx, &Vector{}), rows
 	}
-	rows := drawRows(t, dt, n)
+	rows := valuetest.Rows(t, dt, n)
 	return mustFrom(t, dt, rows), rows
 }
 
@@ -196,7 +93,7 @@ func drawLen(t *rapid.T) int {
 
 func TestValuesComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		v, rows := drawVector(t, drawType(t, 2), drawLen(t))
+		v, rows := drawVector(t, valuetest.Type(t, 2), drawLen(t))
 		wantValues(t, "drawn", v, rows)
 		flat := v.Flatten()
 		if flat.Encoding() != Flat {
@@ -224,7 +121,7 @@ func TestTake(t *testing.T) {
 	scratch := &Vector{} // used again for every type and layout, as a worker's is
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawLen(t)
-		v, rows := drawVector(t, drawType(t, 2), n)
+		v, rows := drawVector(t, valuetest.Type(t, 2), n)
 		before := valuesOf(v)
 		idx := make([]uint32, drawLen(t))
 		want := make([]any, len(idx))
@@ -250,7 +147,7 @@ func TestTake(t *testing.T) {
 
 func TestSliceAndConcat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		dt := drawType(t, 2)
+		dt := valuetest.Type(t, 2)
 		var parts []*Vector
 		var want []any
 		for range rapid.IntRange(1, 4).Draw(t, "parts") {
@@ -274,7 +171,7 @@ func TestSliceAndConcat(t *testing.T) {
 func TestBatchOwnCompactConcat(t *testing.T) {
 	scratch := &Batch{}
 	rapid.Check(t, func(t *rapid.T) {
-		ts := []types.DataType{drawType(t, 1), drawType(t, 1)}
+		ts := []types.DataType{valuetest.Type(t, 1), valuetest.Type(t, 1)}
 		var bs []*Batch
 		want := make([][]any, len(ts))
 		for range rapid.IntRange(1, 3).Draw(t, "batches") {
@@ -321,18 +218,18 @@ func TestBatchOwnCompactConcat(t *testing.T) {
 
 func TestBuilderTruncate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		dt := drawType(t, 2)
+		dt := valuetest.Type(t, 2)
 		b := NewBuilder(dt)
 		var want []any
 		for range rapid.IntRange(1, 4).Draw(t, "rounds") {
-			for _, x := range drawRows(t, dt, rapid.IntRange(0, 80).Draw(t, "rows")) {
+			for _, x := range valuetest.Rows(t, dt, rapid.IntRange(0, 80).Draw(t, "rows")) {
 				if err := b.AppendValue(x); err != nil {
 					t.Fatal(err)
 				}
 				want = append(want, x)
 			}
 			if len(b.kids) > 0 { // an unfinished row
-				if err := b.kids[0].AppendValue(drawValue(t, b.kids[0].typ, true)); err != nil {
+				if err := b.kids[0].AppendValue(valuetest.Value(t, b.kids[0].typ, true)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -348,7 +245,7 @@ func TestBuilderTruncate(t *testing.T) {
 				t.Fatalf("rows are not contiguous")
 			}
 		}
-		more := drawRows(t, dt, 5)
+		more := valuetest.Rows(t, dt, 5)
 		for _, x := range more {
 			if err := b.AppendValue(x); err != nil {
 				t.Fatal(err)

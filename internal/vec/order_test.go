@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/millrace/millrace/internal/vec/valuetest"
 	"github.com/millrace/millrace/types"
 )
 
@@ -29,7 +30,7 @@ func drawKeyVector(t *rapid.T, n int) *Vector {
 		}
 		return v
 	}
-	v, _ := drawVector(t, drawType(t, 2), n)
+	v, _ := drawVector(t, valuetest.Type(t, 2), n)
 	return v
 }
 
@@ -107,10 +108,10 @@ func hasMap(cols []*Vector) bool {
 func TestEncodingDoesNotShow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawLen(t)
-		dt := drawType(t, 2)
+		dt := valuetest.Type(t, 2)
 		v, rows := drawVector(t, dt, n)
 		flat := mustFrom(t, dt, rows)
-		other := mustFrom(t, types.Long, drawRows(t, types.Long, n))
+		other := mustFrom(t, types.Long, valuetest.Rows(t, types.Long, n))
 		for _, pair := range [][2][]*Vector{{{v}, {flat}}, {{other, v}, {other, flat}}} {
 			var a, b KeyBuffer
 			EncodeKeys(pair[0], n, &a)
