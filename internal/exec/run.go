@@ -118,40 +118,45 @@ func Gather(ctx context.Context, t *Task, p Parts, each func(b *vec.Batch) error
 		}
 		return nil
 	}
-	return gatherParallel(ctx, t, p, workers, each)
+	return gatherParallel(ctx, p, workers, each)
 }
 
 // ErrStop ends Gather early.
 var ErrStop = fmt.Errorf("exec: stop")
 
-func gatherParallel(ctx context.Context, _ *Task, p Parts, workers int, each func(b *vec.Batch) error) error {
+func gatherParallel(ctx context.Context, p Parts, workers int, each func(b *vec.Batch) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	type part struct {
+		i       int
 		batches chan *vec.Batch
 		err     error // set before batches is closed
 	}
-	parts := make([]part, p.N)
-	for i := range parts {
-		parts[i].batches = make(chan *vec.Batch, gatherAhead)
-	}
-	// A worker takes the next part only when the reader is near: tokens bound how many parts are in flight.
-	tokens := make(chan int, workers+1)
+	// Parts are taken in order, and only as many as the two channels hold are ahead of the reader.
+	work, order := make(chan *part), make(chan *part, workers)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		defer close(tokens)
+		defer close(work)
+		defer close(order)
 		for i := range p.N {
+			q := &part{i: i, batches: make(chan *vec.Batch, gatherAhead)}
 			select {
-			case tokens <- i:
+			case order <- q:
 			case <-ctx.Done():
+				return
+			}
+			select {
+			case work <- q:
+			case <-ctx.Done():
+				q.err = ctx.Err()
+				close(q.batches)
 				return
 			}
 		}
 	})
 	for range workers {
 		wg.Go(func() {
-			for i := range tokens {
-				q := &parts[i]
-				q.err = runPart(ctx, p, i, func(ctx context.Context, _ int, s Stream) error {
+			for q := range work {
+				q.err = runPart(ctx, p, q.i, func(ctx context.Context, _ int, s Stream) error {
 					return Drain(ctx, s, func(b *vec.Batch) error {
 						select {
 						case q.batches <- b.Own():
@@ -166,26 +171,17 @@ func gatherParallel(ctx context.Context, _ *Task, p Parts, workers int, each fun
 		})
 	}
 	err := func() error {
-		for i := range parts {
-			for {
-				select {
-				case b, ok := <-parts[i].batches:
-					if ok {
-						if err := each(b); err != nil {
-							return err
-						}
-						continue
-					}
-				case <-ctx.Done():
-					return ctx.Err()
+		for q := range order {
+			for b := range q.batches {
+				if err := each(b); err != nil {
+					return err
 				}
-				break
 			}
-			if parts[i].err != nil {
-				return parts[i].err
+			if q.err != nil {
+				return q.err
 			}
 		}
-		return nil
+		return ctx.Err()
 	}()
 	cancel()
 	wg.Wait()
