@@ -1,0 +1,381 @@
+package jsonrow
+
+import (
+	"bytes"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// Pad is how many zero bytes must follow a text that is handed to a Reader, within its slice's length: the scanner looks at eight
+// bytes at a time and takes a zero for the end.
+const Pad = 16
+
+// Reader reads records into column builders. It belongs to one goroutine.
+type Reader struct {
+	scanner
+	root    *conv
+	cols    []*vec.Builder
+	corrupt int // column for the text of bad records, or -1
+	rows    int
+	line    []byte
+	full    []int // columns that records fill: all but corrupt
+}
+
+// NewReader returns a reader of records of a schema. A nullable string column named opts.CorruptColumn takes the text of records
+// that are not as they should be.
+func NewReader(schema types.StructType, opts Options) (*Reader, error) {
+	r := &Reader{corrupt: -1}
+	data := types.StructType{}
+	for i, f := range schema.Fields {
+		if f.Name == opts.CorruptColumn && types.IsString(f.Type) {
+			r.corrupt = i
+			continue
+		}
+		data.Fields = append(data.Fields, f)
+		r.full = append(r.full, i)
+	}
+	root, err := compile(data, "JSON", "")
+	if err != nil {
+		return nil, err
+	}
+	r.root, r.cols = root, vec.NewBuilders(schema)
+	return r, r.scanner.init(opts)
+}
+
+// Rows is the number of rows read since the last Take.
+func (r *Reader) Rows() int { return r.rows }
+
+// Take hands out the rows read so far.
+func (r *Reader) Take() *vec.Batch {
+	b := vec.NewBatch(r.rows)
+	for _, c := range r.cols {
+		b.Cols = append(b.Cols, c.Finish())
+	}
+	r.rows = 0
+	return b
+}
+
+// Lines reads records, one a line, from text[from:end], until max rows are there. text has Pad zero bytes behind end. It returns
+// where it stopped: at end, or where to go on.
+func (r *Reader) Lines(text []byte, from, end, max int) (int, error) {
+	if r.comments || r.opts.UnquotedControls {
+		return r.carefulLines(text, from, end, max)
+	}
+	i := from
+	for i < end && r.rows < max {
+		start := i
+		c := text[i]
+		if c <= ' ' {
+			i = skipBlanks(text, i)
+			if text[i] == '\n' || text[i] == '\r' || i >= end {
+				i++ // a line of blanks is none
+				continue
+			}
+			c = text[i]
+		}
+		if c == '{' {
+			r.bad = false
+			next := r.record(text, i+1)
+			if next >= 0 && !r.bad {
+				r.rows++
+				if i = next; text[i] == '\n' {
+					i++
+				} else {
+					i = nextLine(text, i, end)
+				}
+				continue
+			}
+			if next >= 0 {
+				i = nextLine(text, next, end)
+			} else {
+				i = nextLine(text, i, end)
+			}
+			if err := r.finishBad(lineOf(text, start, i), r.rows, next >= 0); err != nil {
+				return i, err
+			}
+			continue
+		}
+		stop := lineEnd(text, i, end)
+		if err := r.odd(text, i, stop, text[start:stop]); err != nil {
+			return i, err
+		}
+		i = afterBreak(text, stop, end)
+	}
+	return min(i, end), nil
+}
+
+// carefulLines is Lines for options under which a value may hold a line break: each line is looked at by itself.
+func (r *Reader) carefulLines(text []byte, from, end, max int) (int, error) {
+	i := from
+	for i < end && r.rows < max {
+		stop := lineEnd(text, i, end)
+		if err := r.Record(text[i:stop]); err != nil {
+			return i, err
+		}
+		i = afterBreak(text, stop, end)
+	}
+	return min(i, end), nil
+}
+
+// Record reads one record from a text without padding.
+func (r *Reader) Record(text []byte) error {
+	r.line = append(r.line[:0], text...)
+	r.line = append(r.line, padding[:]...)
+	return r.Document(r.line, len(text))
+}
+
+var padding [Pad]byte
+
+// Document reads one record that may span lines: an object, or an array whose elements are the rows. text has Pad zero bytes
+// behind end. Text behind the record is not looked at.
+func (r *Reader) Document(text []byte, end int) error {
+	was := r.blanks
+	r.blanks = &documentBlanks
+	defer func() { r.blanks = was }()
+	i := r.skip(text, 0)
+	if i >= end {
+		return nil
+	}
+	if text[i] == '{' {
+		r.bad = false
+		next := r.record(text, i+1)
+		if next >= 0 && !r.bad {
+			r.rows++
+			return nil
+		}
+		return r.finishBad(text[:end], r.rows, next >= 0)
+	}
+	return r.odd(text, i, end, text[:end])
+}
+
+// odd reads a record that does not begin with a brace: an array of records, or nothing good.
+func (r *Reader) odd(text []byte, i, end int, whole []byte) error {
+	first := r.rows
+	if text[i] != '[' {
+		return r.finishBad(whole, first, false)
+	}
+	anyBad := false
+	for i = r.skip(text, i+1); text[i] != ']'; i = r.skip(text, i+1) {
+		if text[i] != '{' {
+			return r.finishBad(whole, first, false)
+		}
+		r.bad = false
+		if i = r.record(text, i+1); i < 0 {
+			return r.finishBad(whole, first, false)
+		}
+		anyBad = anyBad || r.bad
+		r.fill()
+		r.rows++
+		i = r.skip(text, i)
+		if text[i] == ']' {
+			break
+		}
+		if text[i] != ',' {
+			return r.finishBad(whole, first, false)
+		}
+	}
+	if !anyBad {
+		return nil
+	}
+	if r.mode != Permissive {
+		return r.finishBad(whole, first, true)
+	}
+	for row := first; row < r.rows && r.corrupt >= 0; row++ {
+		if row == first {
+			r.cols[r.corrupt].Truncate(first)
+		}
+		r.cols[r.corrupt].AppendBytes(valid(whole))
+	}
+	return nil
+}
+
+// record reads the fields of an object whose brace has been passed, into row r.rows of the columns. It returns the position behind
+// the object, or -1 for text that is not JSON. Fields that are missing get nulls only when all is well.
+func (r *Reader) record(text []byte, i int) int {
+	row, got := r.rows, 0
+	root := r.root
+	if text[i] <= ' ' {
+		i = r.skip(text, i)
+	}
+	if text[i] == '}' {
+		r.fill()
+		return i + 1
+	}
+	for k := 0; ; k++ {
+		f := -1
+		if k < len(root.guess) {
+			if g := &root.guess[k]; hasPrefix(text, i, g.text) {
+				f = g.field
+				i += len(g.text)
+				goto value
+			}
+		}
+		if f, i = r.key(text, i, root, k); i < 0 {
+			return -1
+		}
+	value:
+		if text[i] <= ' ' {
+			i = r.skip(text, i)
+		}
+		if f < 0 {
+			if i = r.skipValue(text, i, 1); i < 0 {
+				return -1
+			}
+		} else {
+			col := r.cols[r.full[f]]
+			if col.Len() > row {
+				i = r.again(text, i, root.fields[f].conv, col, row, 1)
+			} else {
+				var ok bool
+				if i, ok = r.value(text, i, root.fields[f].conv, col, 1); ok {
+					got++
+				}
+			}
+			if i < 0 {
+				return -1
+			}
+		}
+		c := text[i]
+		if c <= ' ' {
+			i = r.skip(text, i)
+			c = text[i]
+		}
+		if c == ',' {
+			if i++; text[i] <= ' ' {
+				i = r.skip(text, i)
+			}
+			continue
+		}
+		if c != '}' {
+			return -1
+		}
+		if got < len(r.full) || r.corrupt >= 0 {
+			r.fill()
+		}
+		return i + 1
+	}
+}
+
+// fill gives the columns that have nothing for the current row a null.
+func (r *Reader) fill() {
+	for _, c := range r.cols {
+		if c.Len() == r.rows {
+			c.AppendNull()
+		}
+	}
+}
+
+// truncate drops all rows from row n on.
+func (r *Reader) truncate(n int) {
+	for _, c := range r.cols {
+		c.Truncate(n)
+	}
+	r.rows = n
+}
+
+// finishBad ends a record that is not as it should be. Partial says that the rows from first on hold what could be read.
+func (r *Reader) finishBad(text []byte, first int, partial bool) error {
+	switch r.mode {
+	case DropMalformed:
+		r.truncate(first)
+		return nil
+	case FailFast:
+		r.truncate(first)
+		return r.malformed(text)
+	}
+	if !partial {
+		r.truncate(first)
+	}
+	if r.corrupt >= 0 {
+		c := r.cols[r.corrupt]
+		c.Truncate(first)
+		c.AppendBytes(valid(text))
+	}
+	r.fill()
+	r.rows = first + 1
+	return nil
+}
+
+// malformed is the error of FAILFAST.
+func (r *Reader) malformed(text []byte) error {
+	e := errclass.New("MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "badRecord", clip(text), "failFastMode", FailFast.String())
+	if r.why.conv != nil {
+		e.Cause = errclass.New("CANNOT_PARSE_JSON_FIELD", "fieldName", r.why.name, "fieldValue", clip(r.why.text),
+			"jsonType", tokenName(r.why.text), "dataType", `"`+r.why.conv.typ.SQL()+`"`)
+		r.why = failure{}
+	}
+	return e
+}
+
+// clip shortens a record for a message.
+func clip(text []byte) string {
+	const most = 500
+	text = valid(text)
+	if len(text) <= most {
+		return string(text)
+	}
+	for i := most; i > most-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			return string(text[:i]) + "…"
+		}
+	}
+	return string(text[:most]) + "…"
+}
+
+// valid replaces bytes that are no UTF-8.
+func valid(text []byte) []byte {
+	if utf8.Valid(text) {
+		return text
+	}
+	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
+}
+
+// hasPrefix tells whether prefix stands at text[i:]. The padding makes the slice long enough for all but hostile keys.
+func hasPrefix(text []byte, i int, prefix string) bool {
+	return len(text)-i >= len(prefix) && string(text[i:i+len(prefix)]) == prefix
+}
+
+// skipBlanks passes blanks and tabs.
+func skipBlanks(text []byte, i int) int {
+	for text[i] == ' ' || text[i] == '\t' {
+		i++
+	}
+	return i
+}
+
+// lineEnd is the position of the line break at or after i, or end.
+func lineEnd(text []byte, i, end int) int {
+	line := text[i:end]
+	if n := bytes.IndexByte(line, '\n'); n >= 0 {
+		line = line[:n]
+	}
+	if n := bytes.IndexByte(line, '\r'); n >= 0 {
+		line = line[:n]
+	}
+	return i + len(line)
+}
+
+// afterBreak passes the line break at i: a line feed, a carriage return, or both.
+func afterBreak(text []byte, i, end int) int {
+	if i < end && text[i] == '\r' && text[i+1] == '\n' {
+		return i + 2
+	}
+	return i + 1
+}
+
+func nextLine(text []byte, i, end int) int { return afterBreak(text, lineEnd(text, i, end), end) }
+
+// lineOf is the line that starts at start and is followed by next, without its break.
+func lineOf(text []byte, start, next int) []byte {
+	line := text[start : next-1]
+	if n := len(line); n > 0 && line[n-1] == '\r' && text[next-1] == '\n' {
+		line = line[:n-1]
+	}
+	return line
+}
+
+func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
