@@ -7,6 +7,7 @@ import (
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/numtext"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -379,7 +380,7 @@ func floatLiteral(f float64, t types.DataType) string {
 	if _, ok := t.(types.FloatType); ok {
 		bits = 32
 	}
-	s := string(AppendFloat(nil, f, bits))
+	s := string(numtext.AppendFloat(nil, f, bits))
 	if bits == 64 && !math.IsNaN(f) && !math.IsInf(f, 0) {
 		s += "D"
 	}

@@ -1,17 +1,14 @@
 package fn
 
 import (
-	"errors"
-	"math"
-	"strconv"
 	"strings"
-	"unsafe"
 
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/interval"
+	"github.com/millrace/millrace/internal/numtext"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -23,7 +20,7 @@ func (c castEnv) fromText(to types.DataType) Kernel {
 		return retype(to)
 	case types.BooleanType:
 		return parseRows(c, to, func(s []byte) (uint8, bool) {
-			b, ok := parseBool(s)
+			b, ok := numtext.ParseBool(s)
 			return b2u(b), ok
 		})
 	case types.ByteType:
@@ -36,11 +33,11 @@ func (c castEnv) fromText(to types.DataType) Kernel {
 		return parseInts[int64](c, to)
 	case types.FloatType:
 		return parseRows(c, to, func(s []byte) (float32, bool) {
-			f, ok := ParseFloat(s, 32)
+			f, ok := numtext.ParseFloat(s, 32)
 			return float32(f), ok
 		})
 	case types.DoubleType:
-		return parseRows(c, to, func(s []byte) (float64, bool) { return ParseFloat(s, 64) })
+		return parseRows(c, to, func(s []byte) (float64, bool) { return numtext.ParseFloat(s, 64) })
 	case types.DecimalType:
 		return c.parseDecimals(t)
 	case types.DateType:
@@ -130,27 +127,6 @@ func trimBlanks(s []byte) []byte {
 	return s
 }
 
-func parseBool(s []byte) (value, ok bool) {
-	s = trimBlanks(s)
-	if len(s) == 0 || len(s) > 5 {
-		return false, false
-	}
-	var low [5]byte
-	for i, c := range s {
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		low[i] = c
-	}
-	switch string(low[:len(s)]) {
-	case "t", "true", "y", "yes", "1":
-		return true, true
-	case "f", "false", "n", "no", "0":
-		return false, true
-	}
-	return false, false
-}
-
 // parseInts reads integers. Outside of ANSI mode digits behind a point are cut off.
 func parseInts[T signed](c castEnv, to types.DataType) Kernel {
 	fraction := c.mode == CastLegacy
@@ -164,7 +140,7 @@ func parseInts[T signed](c castEnv, to types.DataType) Kernel {
 				continue
 			}
 			s := spans[i]
-			x, ok := parseInt(buf[s.Off:s.Off+s.Len], fraction)
+			x, ok := numtext.ParseInt(buf[s.Off:s.Off+s.Len], fraction)
 			if !ok || int64(T(x)) != x {
 				c.fail(e, out, i, func() error { return invalidInput(quoteText(string(v.BytesAt(i))), types.String, to) })
 				continue
@@ -173,76 +149,6 @@ func parseInts[T signed](c castEnv, to types.DataType) Kernel {
 		}
 		return out
 	}
-}
-
-func parseInt(s []byte, fraction bool) (int64, bool) {
-	s = trimBlanks(s)
-	neg := false
-	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
-		neg = s[0] == '-'
-		s = s[1:]
-	}
-	if len(s) == 0 {
-		return 0, false
-	}
-	v := int64(0) // negative, because there is one number more on that side
-	for i, c := range s {
-		if c == '.' && fraction {
-			for _, c := range s[i+1:] {
-				if c < '0' || c > '9' {
-					return 0, false
-				}
-			}
-			break
-		}
-		d := int64(c - '0')
-		if d > 9 || c < '0' || v < math.MinInt64/10 {
-			return 0, false
-		}
-		v = v*10 - d
-		if v > 0 {
-			return 0, false
-		}
-	}
-	if neg {
-		return v, true
-	}
-	return -v, v != math.MinInt64
-}
-
-// ParseFloat reads a floating point number in one of the forms that Java and Spark take. bits is 32 or 64.
-func ParseFloat(s []byte, bits int) (float64, bool) {
-	s = trimBlanks(s)
-	if len(s) == 0 {
-		return 0, false
-	}
-	str := unsafe.String(unsafe.SliceData(s), len(s))
-	switch c := s[len(s)-1]; {
-	case c >= '0' && c <= '9' || c == '.':
-	default:
-		switch strings.ToLower(str) {
-		case "nan":
-			return math.NaN(), true
-		case "inf", "+inf", "infinity", "+infinity":
-			return math.Inf(1), true
-		case "-inf", "-infinity":
-			return math.Inf(-1), true
-		}
-		if c == 'd' || c == 'D' || c == 'f' || c == 'F' {
-			str = str[:len(str)-1]
-		}
-	}
-	for i := range len(str) {
-		switch c := str[i]; {
-		case c == '_' || c == 'n' || c == 'N' || c == 'i' || c == 'I':
-			return 0, false
-		}
-	}
-	f, err := strconv.ParseFloat(str, bits)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return 0, false
-	}
-	return f, true
 }
 
 func (c castEnv) parseDecimals(t types.DecimalType) Kernel {

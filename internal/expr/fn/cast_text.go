@@ -1,13 +1,13 @@
 package fn
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/interval"
+	"github.com/millrace/millrace/internal/numtext"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -84,13 +84,15 @@ func (c castEnv) writer(t types.DataType) textWriter {
 	case types.LongType:
 		return writeInt[int64]
 	case types.FloatType:
-		return func(b []byte, v *vec.Vector, i int) []byte { return AppendFloat(b, float64(vec.At[float32](v, i)), 32) }
+		return func(b []byte, v *vec.Vector, i int) []byte {
+			return numtext.AppendFloat(b, float64(vec.At[float32](v, i)), 32)
+		}
 	case types.DoubleType:
-		return func(b []byte, v *vec.Vector, i int) []byte { return AppendFloat(b, vec.At[float64](v, i), 64) }
+		return func(b []byte, v *vec.Vector, i int) []byte { return numtext.AppendFloat(b, vec.At[float64](v, i), 64) }
 	case types.DecimalType:
 		if c.mode == CastLegacy {
 			return func(b []byte, v *vec.Vector, i int) []byte {
-				return appendDecimalScientific(b, loadDecimal(v, i), t.Scale)
+				return numtext.AppendDecimal(b, loadDecimal(v, i), t.Scale)
 			}
 		}
 		return func(b []byte, v *vec.Vector, i int) []byte { return decimal.Append(b, loadDecimal(v, i), t.Scale) }
@@ -193,76 +195,4 @@ func fieldRow(v *vec.Vector, i int) (int, *vec.Vector) {
 
 func writeInt[T signed](b []byte, v *vec.Vector, i int) []byte {
 	return strconv.AppendInt(b, int64(vec.At[T](v, i)), 10)
-}
-
-// AppendFloat prints f as Java does: the shortest digits that read back as f, with an exponent outside of 10^-3 to 10^7. bits is 32
-// or 64.
-func AppendFloat(b []byte, f float64, bits int) []byte {
-	switch {
-	case math.IsNaN(f):
-		return append(b, "NaN"...)
-	case math.IsInf(f, 1):
-		return append(b, "Infinity"...)
-	case math.IsInf(f, -1):
-		return append(b, "-Infinity"...)
-	case f == 0:
-		if math.Signbit(f) {
-			b = append(b, '-')
-		}
-		return append(b, "0.0"...)
-	}
-	if a := math.Abs(f); a >= 1e-3 && a < 1e7 {
-		at := len(b)
-		b = strconv.AppendFloat(b, f, 'f', -1, bits)
-		for _, c := range b[at:] {
-			if c == '.' {
-				return b
-			}
-		}
-		return append(b, ".0"...)
-	}
-	var tmp [32]byte
-	s := strconv.AppendFloat(tmp[:0], f, 'e', -1, bits)
-	e := len(s) - 1
-	for s[e] != 'e' {
-		e--
-	}
-	b = append(b, s[:e]...)
-	if e == 1 || s[0] == '-' && e == 2 {
-		b = append(b, ".0"...)
-	}
-	b = append(b, 'E')
-	exp := s[e+1:]
-	if exp[0] == '-' {
-		b = append(b, '-')
-	}
-	exp = exp[1:]
-	for len(exp) > 1 && exp[0] == '0' {
-		exp = exp[1:]
-	}
-	return append(b, exp...)
-}
-
-// appendDecimalScientific prints a decimal as Java's BigDecimal.toString does, with an exponent for very small numbers.
-func appendDecimalScientific(b []byte, x decimal.Int, scale int) []byte {
-	digits := decimal.Digits(x)
-	exp := digits - 1 - scale
-	if scale >= 0 && exp >= -6 {
-		return decimal.Append(b, x, scale)
-	}
-	if x.Hi < 0 {
-		b = append(b, '-')
-		x = decimal.Abs(x)
-	}
-	s := decimal.Append(nil, x, 0)
-	b = append(b, s[0])
-	if len(s) > 1 {
-		b = append(b, '.')
-		b = append(b, s[1:]...)
-	}
-	b = append(b, 'E')
-	if exp >= 0 {
-		b = append(b, '+')
-	}
-	return strconv.AppendInt(b, int64(exp), 10)
 }
