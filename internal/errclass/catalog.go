@@ -7,6 +7,7 @@ var catalogTable = table{
 	"VIEW_NOT_FOUND":                                            {"42P01", Analysis, "There is no view <relationName>."},
 	"VIEW_ALREADY_EXISTS":                                       {"42P07", Analysis, "There is a view <relationName> already. Use another name or OR REPLACE."},
 	"TEMP_TABLE_OR_VIEW_ALREADY_EXISTS":                         {"42P07", Analysis, "There is a temporary view <relationName> already. Use another name or OR REPLACE."},
+	"TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS":                        {"428EK", Analysis, "The name of a temporary view has one part, not the several of <actualName>."},
 	"SCHEMA_NOT_FOUND":                                          {"42704", Analysis, "There is no database <schemaName>. Check the spelling or use IF EXISTS."},
 	"SCHEMA_ALREADY_EXISTS":                                     {"42P06", Analysis, "There is a database <schemaName> already. Use another name or IF NOT EXISTS."},
 	"SCHEMA_NOT_EMPTY":                                          {"2BP01", Analysis, "The database <schemaName> holds tables or views; drop them first or use CASCADE."},

@@ -229,6 +229,8 @@ type Aliased struct {
 	Name    string
 	Columns []string
 	Child   Node
+	// Path is the qualified name of a table, which ends with Name; nil for any other relation.
+	Path []string
 }
 
 // With defines common table expressions for Child.
