@@ -154,37 +154,38 @@ func intervalData(v *Vector, at arrow.DataType) (*array.Data, error) {
 	return fixedData(v, at, bytesOf(out)), nil
 }
 
-// offsetsOf returns the offsets of v's spans when its rows lie behind one another; ok is false when they do not. Null rows may
-// be anywhere.
+// offsetsOf returns the offsets of v's spans when its rows lie behind one another; ok is false when they do not. Null rows that
+// would make a gap are taken to be empty.
 func offsetsOf[T int32 | int64](v *Vector) (offsets []T, ok bool) {
 	offsets = make([]T, v.n+1)
 	if v.n == 0 {
 		return offsets, true
 	}
-	at := uint32(0)
+	at := v.spans[0].Off
+	ok = true
+	for i, s := range v.spans {
+		ok = ok && s.Off == at
+		offsets[i] = T(at)
+		at += s.Len
+	}
+	offsets[v.n] = T(at)
+	if ok || v.valid == nil {
+		return offsets, ok
+	}
+	at = 0
 	for i, s := range v.spans { // a null row at the start says nothing about where the first value lies
 		if v.valid.Get(i) {
 			at = s.Off
 			break
 		}
 	}
-	if v.valid == nil {
-		for i, s := range v.spans {
+	for i, s := range v.spans {
+		offsets[i] = T(at)
+		if v.valid.Get(i) {
 			if s.Off != at {
 				return nil, false
 			}
-			offsets[i] = T(at)
 			at += s.Len
-		}
-	} else {
-		for i, s := range v.spans {
-			offsets[i] = T(at)
-			switch {
-			case s.Off == at && v.valid.Get(i):
-				at += s.Len
-			case v.valid.Get(i):
-				return nil, false
-			}
 		}
 	}
 	offsets[v.n] = T(at)

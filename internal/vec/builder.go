@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/millrace/millrace/types"
@@ -13,7 +14,7 @@ import (
 // children, and EndList; a struct row is one append to each child, then AppendStruct. A builder whose row failed half way is
 // brought back with Truncate.
 type Builder struct {
-	ptr   unsafe.Pointer // start of data, for appending without a bounds check on the slice
+	ptr   unsafe.Pointer // start of data or spans, for appending without a bounds check on the slice
 	n     int
 	room  int // rows that fit before grow
 	typ   types.DataType
@@ -21,8 +22,8 @@ type Builder struct {
 	width int
 	nulls int
 	valid Bitmap // room bits; those at and past n are set, so that valid rows need not touch it
-	data  []byte
-	spans []Span
+	data  []byte // room rows
+	spans []Span // room rows
 	buf   []byte
 	kids  []*Builder
 	start uint32 // first child row of the list begun with StartList
@@ -57,7 +58,10 @@ func (b *Builder) Len() int { return b.n }
 
 // Size is the number of bytes appended to this builder and its children, for callers that cap a batch.
 func (b *Builder) Size() int {
-	size := b.n*b.width + len(b.spans)*8 + len(b.buf)
+	size := b.n*b.width + len(b.buf)
+	if b.spans != nil {
+		size += b.n * 8
+	}
 	for _, k := range b.kids {
 		size += k.Size()
 	}
@@ -95,9 +99,12 @@ func (b *Builder) resize(room int) {
 		copy(data, b.data[:b.n*b.width])
 		b.data, b.ptr = data, unsafe.Pointer(unsafe.SliceData(data))
 	} else if b.phys == PhysBytes || b.phys == PhysList || b.phys == PhysMap {
-		spans := make([]Span, b.n, room)
-		copy(spans, b.spans)
-		b.spans = spans
+		spans := make([]Span, room)
+		copy(spans, b.spans[:b.n])
+		b.spans, b.ptr = spans, unsafe.Pointer(unsafe.SliceData(spans))
+		if b.phys == PhysBytes && b.buf == nil {
+			b.buf = make([]byte, 0, max(64, b.lastBytes))
+		}
 	}
 	if b.valid != nil {
 		valid := NewBitmapSet(room)
@@ -120,9 +127,9 @@ func (b *Builder) AppendNull() {
 	switch b.phys {
 	case PhysNull:
 	case PhysBytes:
-		b.spans = append(b.spans, Span{uint32(len(b.buf)), 0})
+		b.spans[b.n] = Span{uint32(len(b.buf)), 0}
 	case PhysList, PhysMap:
-		b.spans = append(b.spans, Span{uint32(b.kids[0].n), 0})
+		b.spans[b.n] = Span{uint32(b.kids[0].n), 0}
 	case PhysStruct:
 		for _, k := range b.kids {
 			if k.n == b.n {
@@ -228,8 +235,8 @@ func (b *Builder) AppendInterval(x Interval) {
 
 // AppendBytes appends a copy of p to a PhysBytes builder.
 func (b *Builder) AppendBytes(p []byte) {
-	if cap(b.buf) == 0 {
-		b.startBytes()
+	if b.n == b.room {
+		b.grow()
 	}
 	at := len(b.buf)
 	b.buf = append(b.buf, p...)
@@ -238,36 +245,37 @@ func (b *Builder) AppendBytes(p []byte) {
 
 // AppendString appends a copy of s to a PhysBytes builder.
 func (b *Builder) AppendString(s string) {
-	if cap(b.buf) == 0 {
-		b.startBytes()
+	if b.n == b.room {
+		b.grow()
 	}
 	at := len(b.buf)
 	b.buf = append(b.buf, s...)
 	b.endBytes(at)
 }
 
-func (b *Builder) startBytes() { b.buf = make([]byte, 0, max(64, b.lastBytes)) }
-
+// endBytes appends the row whose bytes start at a place of the buffer; there is room for it.
 func (b *Builder) endBytes(at int) {
-	if b.n == b.room {
-		b.grow()
+	if len(b.buf) > math.MaxUint32 {
+		checkSize(uint64(len(b.buf)))
 	}
-	checkSize(uint64(len(b.buf)))
-	b.spans = append(b.spans, Span{uint32(at), uint32(len(b.buf) - at)})
+	*(*Span)(unsafe.Add(b.ptr, b.n*8)) = Span{uint32(at), uint32(len(b.buf) - at)}
 	b.n++
 }
 
 // Buffer is the byte buffer of a PhysBytes builder, for callers that write a value's bytes themselves: they append to it and
 // hand it to CommitBytes, which makes what was appended one row.
 func (b *Builder) Buffer() []byte {
-	if cap(b.buf) == 0 {
-		b.startBytes()
+	if b.n == b.room {
+		b.grow()
 	}
 	return b.buf
 }
 
 // CommitBytes takes the buffer back and appends a row of the bytes that were added to it.
 func (b *Builder) CommitBytes(buf []byte) {
+	if b.n == b.room {
+		b.grow()
+	}
 	at := len(b.buf)
 	b.buf = buf
 	b.endBytes(at)
@@ -281,7 +289,7 @@ func (b *Builder) EndList() {
 	if b.n == b.room {
 		b.grow()
 	}
-	b.spans = append(b.spans, Span{b.start, uint32(b.kids[0].n) - b.start})
+	b.spans[b.n] = Span{b.start, uint32(b.kids[0].n) - b.start}
 	b.n++
 }
 
@@ -307,10 +315,8 @@ func (b *Builder) AppendStruct(valid bool) {
 func (b *Builder) Truncate(n int) {
 	switch b.phys {
 	case PhysBytes:
-		b.spans = b.spans[:n]
 		b.buf = b.buf[:b.end(n)]
 	case PhysList, PhysMap:
-		b.spans = b.spans[:n]
 		for _, k := range b.kids {
 			k.Truncate(b.end(n))
 		}
@@ -360,9 +366,11 @@ func (b *Builder) Borrow() *Vector {
 }
 
 func (b *Builder) view() *Vector {
-	v := &Vector{typ: b.typ, phys: b.phys, n: b.n, spans: b.spans, buf: b.buf}
+	v := &Vector{typ: b.typ, phys: b.phys, n: b.n, buf: b.buf}
 	if b.width > 0 {
 		v.data = b.data[:b.n*b.width]
+	} else if b.phys == PhysBytes || b.phys == PhysList || b.phys == PhysMap {
+		v.spans = b.spans[:b.n]
 	}
 	if b.nulls > 0 {
 		v.valid = b.valid[:(b.n+63)/64]
@@ -376,7 +384,7 @@ func (b *Builder) view() *Vector {
 // Reset drops all rows and keeps the memory. Vectors from Finish are not touched, those from Borrow are.
 func (b *Builder) Reset() {
 	b.n, b.nulls = 0, 0
-	b.spans, b.buf = b.spans[:0], b.buf[:0]
+	b.buf = b.buf[:0]
 	if b.valid != nil {
 		b.valid.SetAll(len(b.valid) * 64)
 	}

@@ -23,7 +23,7 @@ func mustFrom(t interface{ Fatalf(string, ...any) }, dt types.DataType, rows []a
 
 // drawVector returns a vector of n rows in some encoding and memory layout, and its values.
 func drawVector(t *rapid.T, dt types.DataType, n int) (*Vector, []any) {
-	switch rapid.IntRange(0, 5).Draw(t, "layout") {
+	switch rapid.IntRange(0, 6).Draw(t, "layout") {
 	case 0:
 		row := valuetest.Rows(t, dt, 1)
 		rows := make([]any, n)
@@ -49,6 +49,19 @@ func drawVector(t *rapid.T, dt types.DataType, n int) (*Vector, []any) {
 		off := rapid.IntRange(0, 70).Draw(t, "off")
 		all := valuetest.Rows(t, dt, off+n+1)
 		return mustFrom(t, dt, all).Slice(off, n), all[off : off+n]
+	case 4: // with values behind some of the nulls
+		all := valuetest.Rows(t, dt, n)
+		v := mustFrom(t, dt, all).WithType(dt)
+		valid := NewBitmapSet(n)
+		rows := append([]any{}, all...)
+		for i := range rows {
+			if rapid.IntRange(0, 3).Draw(t, "hide") == 0 {
+				rows[i] = nil
+			}
+			valid.SetTo(i, rows[i] != nil)
+		}
+		v.SetValidity(valid)
+		return v, rows
 	case 3: // gathered, so that rows lie in disorder
 		all := valuetest.Rows(t, dt, n)
 		idx := make([]uint32, n)

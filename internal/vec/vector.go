@@ -294,8 +294,8 @@ func (v *Vector) SpanAt(i int) (Span, *Vector) {
 
 // NewFixed returns a Flat vector of n rows with zero values and no nulls. The type must be of fixed width.
 func NewFixed(t types.DataType, n int) *Vector {
-	v := &Vector{typ: t, phys: PhysOf(t)}
-	v.ResetFixed(n)
+	v := &Vector{typ: t, phys: PhysOf(t), n: n, holds: true}
+	v.data = growAligned(nil, n*v.phys.Width())
 	return v
 }
 
@@ -304,6 +304,9 @@ func (v *Vector) ResetFixed(n int) {
 	v.hold()
 	v.enc, v.n, v.valid = Flat, n, nil
 	v.data = growAligned(v.data, n*v.phys.Width())
+	if Invariants {
+		v.poisonRows()
+	}
 }
 
 // growAligned returns size bytes that start at a multiple of eight, reusing b when it is large enough.
@@ -337,6 +340,9 @@ func (v *Vector) growSpans(n int) []Span {
 		v.spans = make([]Span, n, n+n/4)
 	}
 	v.spans = v.spans[:n]
+	if Invariants {
+		v.poisonRows()
+	}
 	return v.spans
 }
 
