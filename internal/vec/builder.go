@@ -2,6 +2,7 @@ package vec
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/millrace/millrace/types"
@@ -239,7 +240,11 @@ func (b *Builder) AppendBytes(p []byte) {
 		b.grow()
 	}
 	at := len(b.buf)
-	b.buf = append(b.buf, p...)
+	if cap(b.buf)-at < len(p) {
+		b.growBytes(len(p))
+	}
+	b.buf = b.buf[:at+len(p)] // keeps the pointer: an append would store it anew, past the collector's write barrier
+	copy(b.buf[at:], p)
 	b.endBytes(at)
 }
 
@@ -249,9 +254,18 @@ func (b *Builder) AppendString(s string) {
 		b.grow()
 	}
 	at := len(b.buf)
-	b.buf = append(b.buf, s...)
+	if cap(b.buf)-at < len(s) {
+		b.growBytes(len(s))
+	}
+	b.buf = b.buf[:at+len(s)] // keeps the pointer: an append would store it anew, past the collector's write barrier
+	copy(b.buf[at:], s)
 	b.endBytes(at)
 }
+
+// growBytes makes room for n more bytes.
+//
+//go:noinline
+func (b *Builder) growBytes(n int) { b.buf = slices.Grow(b.buf, n) }
 
 // endBytes appends the row whose bytes start at a place of the buffer; there is room for it.
 func (b *Builder) endBytes(at int) {
