@@ -65,6 +65,7 @@ var analysisTable = table{
 	"DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE":                          {"42K09", Analysis, "<sqlExpr> cannot be evaluated: <exprName> must be within <valueRange>, not <currentValue>."},
 	"DATATYPE_MISMATCH.WRONG_NUM_ENDPOINTS":                         {"42K09", Analysis, "<sqlExpr> cannot be evaluated: an interval of an approximate quantile needs at least two end points, not <actualNumber>."},
 	"DATATYPE_MISMATCH.TYPE_CHECK_FAILURE_WITH_HINT":                {"42K09", Analysis, "<sqlExpr> cannot be evaluated: <msg><hint>."},
+	"DATATYPE_MISMATCH.UNSUPPORTED_INPUT_TYPE":                      {"42K09", Analysis, "<sqlExpr> cannot be evaluated: <functionName> does not take values of type <dataType>."},
 	"JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE":                            {"42K0E", Analysis, "The join condition <joinCondition> is of type <conditionType>, not BOOLEAN."},
 
 	"GROUP_BY_AGGREGATE":                                  {"42903", Analysis, "GROUP BY cannot hold the aggregate function <sqlExpr>."},

@@ -6,6 +6,7 @@ var runtimeTable = table{
 	"DIVIDE_BY_ZERO":                                                   {"22012", Arithmetic, "A division by zero. Use try_divide to get NULL instead, or set <config> to \"false\"."},
 	"REMAINDER_BY_ZERO":                                                {"22012", Arithmetic, "A remainder by zero. Use try_mod to get NULL instead, or set <config> to \"false\"."},
 	"INTERVAL_DIVIDED_BY_ZERO":                                         {"22012", Arithmetic, "An interval was divided by zero. Use try_divide to get NULL instead."},
+	"INVALID_INTERVAL_WITH_MICROSECONDS_ADDITION":                      {"22006", IllegalArgument, "An interval with hours, minutes or seconds cannot be added to a date; cast the date to a timestamp, or set <ansiConfig> to \"false\"."},
 	"ARITHMETIC_OVERFLOW":                                              {"22003", Arithmetic, "<message>.<alternative> Set <config> to \"false\" to go on with a wrapped or null result."},
 	"BINARY_ARITHMETIC_OVERFLOW":                                       {"22003", Arithmetic, "<value1> <symbol> <value2> is out of range.<functionName>"},
 	"CAST_INVALID_INPUT":                                               {"22018", NumberFormat, "The value <expression> of type <sourceType> cannot be cast to <targetType> because it is malformed. Use try_cast to get NULL instead."},

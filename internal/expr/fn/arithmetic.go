@@ -40,7 +40,7 @@ func bindArithmetic(b *Binding, op string, try bool) (*Bound, error) {
 		}
 		return bindPositive(b)
 	}
-	if err := b.arity(2, 2); err != nil {
+	if err := b.Arity(2, 2); err != nil {
 		return nil, err
 	}
 	if bound, done, err := bindTemporal(b, op, try); done {

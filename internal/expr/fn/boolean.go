@@ -17,10 +17,10 @@ func booleanFunctions() []*Function {
 }
 
 func bindNot(b *Binding) (*Bound, error) {
-	if err := b.arity(1, 1); err != nil {
+	if err := b.Arity(1, 1); err != nil {
 		return nil, err
 	}
-	c, err := b.accept(boolean)
+	c, err := b.Accept(boolean)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func bindNot(b *Binding) (*Bound, error) {
 // bindIsNull binds the test that gives null for rows that are null.
 func bindIsNull(null uint8) func(b *Binding) (*Bound, error) {
 	return func(b *Binding) (*Bound, error) {
-		if err := b.arity(1, 1); err != nil {
+		if err := b.Arity(1, 1); err != nil {
 			return nil, err
 		}
 		return &Bound{Args: make([]types.DataType, 1), Type: types.Boolean, NullsAreArgs: true, TakesConst: true, New: func() Kernel {
@@ -72,10 +72,10 @@ func fill[T any](dst []T, x T) {
 }
 
 func bindIsNaN(b *Binding) (*Bound, error) {
-	if err := b.arity(1, 1); err != nil {
+	if err := b.Arity(1, 1); err != nil {
 		return nil, err
 	}
-	c, err := b.accept(Accept{
+	c, err := b.Accept(Accept{
 		name: `("DOUBLE" or "FLOAT")`, to: []types.DataType{types.Double},
 		has: func(t types.DataType) bool { return rank(t) >= 5 },
 	})
@@ -109,7 +109,7 @@ func isNaN[T floating](_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector)
 // bindIn binds x IN (values...). Nothing in the list is evaluated lazily. The result is null when there is no match and x or a
 // value is null.
 func bindIn(b *Binding) (*Bound, error) {
-	if err := b.arity(2, -1); err != nil {
+	if err := b.Arity(2, -1); err != nil {
 		return nil, err
 	}
 	ts := make([]types.DataType, len(b.Args))
@@ -121,7 +121,7 @@ func bindIn(b *Binding) (*Bound, error) {
 		return nil, b.dataDiffTypes(ts, "in")
 	}
 	if !Orderable(t) {
-		return nil, b.unordered(t)
+		return nil, b.Unordered(t)
 	}
 	want := make([]types.DataType, len(b.Args))
 	for i := range want {

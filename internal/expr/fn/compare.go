@@ -33,7 +33,7 @@ func comparisonFunctions() []*Function {
 }
 
 func bindComparison(b *Binding, op cmpOp, nullSafe bool) (*Bound, error) {
-	if err := b.arity(2, 2); err != nil {
+	if err := b.Arity(2, 2); err != nil {
 		return nil, err
 	}
 	x, y := b.Args[0].Type, b.Args[1].Type
@@ -48,7 +48,7 @@ func bindComparison(b *Binding, op cmpOp, nullSafe bool) (*Bound, error) {
 		t = x
 	}
 	if !Orderable(t) {
-		return nil, b.unordered(t)
+		return nil, b.Unordered(t)
 	}
 	bound := &Bound{Args: casts(b, t, t), Type: types.Boolean, TakesConst: true, NullsAreArgs: nullSafe}
 	for i, a := range b.Args {

@@ -7,8 +7,8 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-// unordered is the error of a call that needs an order for values that have none.
-func (b *Binding) unordered(t types.DataType) error {
+// Unordered is the error of a call that needs an order for values that have none.
+func (b *Binding) Unordered(t types.DataType) error {
 	name := b.Name
 	if s := infix[name]; s != "" {
 		name = s

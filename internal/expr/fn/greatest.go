@@ -20,7 +20,7 @@ func greatestFunctions() []*Function {
 
 // bindGreatest binds the choice of the largest (sign 1) or smallest (-1) argument; nulls are passed over.
 func bindGreatest(b *Binding, sign int) (*Bound, error) {
-	if err := b.arity(2, -1); err != nil {
+	if err := b.Arity(2, -1); err != nil {
 		return nil, err
 	}
 	t, ok := b.Args[0].Type, true
@@ -32,7 +32,7 @@ func bindGreatest(b *Binding, sign int) (*Bound, error) {
 		}
 	}
 	if !Orderable(t) {
-		return nil, b.unordered(t)
+		return nil, b.Unordered(t)
 	}
 	for i := range want {
 		want[i] = t

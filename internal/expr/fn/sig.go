@@ -28,7 +28,7 @@ var (
 	integer   = only(types.Integer)
 	bigint    = only(types.Long)
 	double    = only(types.Double)
-	binary    = only(types.Binary)
+	binaryArg = only(types.Binary)
 	date      = only(types.Date)
 	timestamp = only(types.Timestamp)
 	numeric   = Accept{name: `"NUMERIC"`, has: IsNumeric, to: []types.DataType{types.Double}, num: true}
@@ -44,6 +44,23 @@ var (
 	anyTimestamp = Accept{name: `"(TIMESTAMP OR TIMESTAMP WITHOUT TIME ZONE)"`, has: isTimestamp, to: []types.DataType{types.Timestamp}}
 	anyArray     = Accept{name: `"ARRAY"`, has: isArray}
 	anyMap       = Accept{name: `"MAP"`, has: isMap}
+)
+
+// Sets of types for the aggregate functions.
+var (
+	AnyType  = anyType
+	Boolean  = boolean
+	Integer  = integer
+	Double   = double
+	Numeric  = numeric
+	Integral = integral
+	Text     = text
+
+	// NumericOrInterval is what can be summed.
+	NumericOrInterval = Accept{
+		name: `"NUMERIC" or "ANSI INTERVAL"`, to: []types.DataType{types.Double},
+		has: func(t types.DataType) bool { return IsNumeric(t) || isAnsiInterval(t) },
+	}
 )
 
 func isArray(t types.DataType) bool { _, ok := t.(types.ArrayType); return ok }
@@ -111,8 +128,8 @@ func ImplicitCast(arg Arg, to types.DataType, ansi bool) bool {
 // SQL is the call's text as messages show it, in quotes.
 func (b *Binding) SQL() string { return `"` + CallSQL(b.Name, b.Args) + `"` }
 
-// arity checks the number of arguments.
-func (b *Binding) arity(least, most int) error {
+// Arity checks the number of arguments.
+func (b *Binding) Arity(least, most int) error {
 	n := len(b.Args)
 	if n >= least && (n <= most || most < 0) {
 		return nil
@@ -131,8 +148,8 @@ func (b *Binding) arity(least, most int) error {
 	return errclass.New("WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "functionName", "`"+b.Name+"`", "expectedNum", want, "actualNum", strconv.Itoa(n))
 }
 
-// accept checks the arguments from the first on and gives their casts. The last set repeats.
-func (b *Binding) accept(want ...Accept) ([]types.DataType, error) {
+// Accept checks the arguments from the first on and gives their casts. The last set repeats.
+func (b *Binding) Accept(want ...Accept) ([]types.DataType, error) {
 	casts := make([]types.DataType, len(b.Args))
 	for i, a := range b.Args {
 		w := want[min(i, len(want)-1)]

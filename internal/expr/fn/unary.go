@@ -19,7 +19,7 @@ func signFunctions() []*Function {
 
 // numberOperand is the type in which the sign of an argument is changed.
 func numberOperand(b *Binding, intervals bool) (types.DataType, error) {
-	if err := b.arity(1, 1); err != nil {
+	if err := b.Arity(1, 1); err != nil {
 		return nil, err
 	}
 	t := b.Args[0].Type

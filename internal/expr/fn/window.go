@@ -24,10 +24,10 @@ func WindowType(t types.DataType) types.StructType {
 }
 
 func bindTimeWindow(b *Binding) (*Bound, error) {
-	if err := b.arity(5, 5); err != nil {
+	if err := b.Arity(5, 5); err != nil {
 		return nil, err
 	}
-	c, err := b.accept(anyTimestamp, bigint, bigint, bigint, bigint)
+	c, err := b.Accept(anyTimestamp, bigint, bigint, bigint, bigint)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func windowBounds(starts, ends, x []int64, duration, slide, start int64, i int) 
 
 // bindWindowTime binds the event time of a window: its last microsecond.
 func bindWindowTime(b *Binding) (*Bound, error) {
-	if err := b.arity(1, 1); err != nil {
+	if err := b.Arity(1, 1); err != nil {
 		return nil, err
 	}
 	s, ok := b.Args[0].Type.(types.StructType)
