@@ -15,13 +15,18 @@ import (
 // pad copies a text and puts the padding behind it.
 func pad(s string) []byte { return append([]byte(s), make([]byte, Pad)...) }
 
-func newReader(t testing.TB, ddl string, opts Options) *Reader {
+func newSchema(t testing.TB, ddl string) types.StructType {
 	t.Helper()
 	schema, err := types.ParseDDL(ddl)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewReader(schema, opts)
+	return schema
+}
+
+func newReader(t testing.TB, ddl string, opts Options) *Reader {
+	t.Helper()
+	r, err := NewReader(newSchema(t, ddl), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
