@@ -82,9 +82,6 @@ func (v *Vector) rowBytes() int {
 	return total
 }
 
-// childRows is the number of child rows of the valid rows of a Flat PhysList or PhysMap vector.
-func (v *Vector) childRows() int { return v.rowBytes() }
-
 // stretch tells whether the rows of a Flat vector with spans follow one another in the buffer without gaps, and which stretch
 // of it they cover.
 func (v *Vector) stretch() (from, to uint32, ok bool) {
