@@ -52,6 +52,9 @@ var parseTable = table{
 	"INVALID_INTERVAL_FORMAT.MISSING_UNIT":          {"22006", IllegalArgument, "The interval '<input>' has no unit after <word>."},
 	"INVALID_INTERVAL_FORMAT.UNKNOWN_PARSING_ERROR": {"22006", IllegalArgument, "The interval '<input>' cannot be read near <word>."},
 	"INVALID_INTERVAL_FORMAT.UNRECOGNIZED_NUMBER":   {"22006", IllegalArgument, "The interval '<input>' has <number> where a number should be."},
+	"INVALID_INTERVAL_FORMAT.UNSUPPORTED_FROM_TO_EXPRESSION": {
+		"22006", Parse, "The interval '<input>' cannot go from <from> to <to>; the units must be of one kind, the greater first.",
+	},
 	"INVALID_INTERVAL_FORMAT.UNMATCHED_FORMAT_STRING": {
 		"22006", IllegalArgument,
 		"The interval '<input>' does not have the form <supportedFormat> that <typeName> asks for (<intervalStr>).",
@@ -85,6 +88,8 @@ var parseTable = table{
 	"DUPLICATED_CTE_NAMES":                                             {"42602", Parse, "WITH defines <duplicateNames> more than once."},
 	"MISSING_WINDOW_SPECIFICATION":                                     {"42P20", Parse, "There is no WINDOW clause that defines the window <windowName>."},
 	"INCOMPATIBLE_JOIN_TYPES":                                          {"42613", Parse, "A join cannot be <joinType1> and <joinType2> at once."},
-	"_LEGACY_ERROR_TEMP_0029":                                          {"", Parse, "The interval <literal> mixes years and months with days and times; write it as two intervals."},
 	"INVALID_SQL_SYNTAX.EMPTY_IN_PREDICATE":                            {"42000", Parse, "IN needs at least one value in its brackets."},
+	"INVALID_SET_SYNTAX":                                               {"42000", Parse, "SET takes a key and a value: SET key = value. Put a key with other characters than letters, digits, _, . and : in backticks."},
+	"INVALID_RESET_COMMAND_FORMAT":                                     {"42000", Parse, "RESET takes one key or none. Put a key with other characters than letters, digits, _, . and : in backticks."},
+	"UNSUPPORTED_FEATURE.COMBINATION_QUERY_RESULT_CLAUSES":             {"0A000", Parse, "ORDER BY cannot be used together with SORT BY, DISTRIBUTE BY or CLUSTER BY."},
 }

@@ -138,6 +138,9 @@ type ShowNamespaces struct {
 	Pattern string
 }
 
+// ShowCurrentNamespace tells the current catalog and database.
+type ShowCurrentNamespace struct{}
+
 // ShowCatalogs lists catalogs.
 type ShowCatalogs struct{ Pattern string }
 
@@ -250,38 +253,39 @@ type Truncate struct {
 	Partition []PartitionValue
 }
 
-func (*Query) statement()             {}
-func (*CreateView) statement()        {}
-func (*CreateViewUsing) statement()   {}
-func (*DropView) statement()          {}
-func (*CreateTable) statement()       {}
-func (*DropTable) statement()         {}
-func (*Insert) statement()            {}
-func (*SetConf) statement()           {}
-func (*ShowConf) statement()          {}
-func (*ResetConf) statement()         {}
-func (*SetTimeZone) statement()       {}
-func (*ShowTables) statement()        {}
-func (*ShowViews) statement()         {}
-func (*ShowNamespaces) statement()    {}
-func (*ShowCatalogs) statement()      {}
-func (*ShowColumns) statement()       {}
-func (*ShowFunctions) statement()     {}
-func (*ShowProperties) statement()    {}
-func (*ShowCreateTable) statement()   {}
-func (*ShowPartitions) statement()    {}
-func (*DescribeTable) statement()     {}
-func (*DescribeQuery) statement()     {}
-func (*DescribeFunction) statement()  {}
-func (*DescribeNamespace) statement() {}
-func (*Explain) statement()           {}
-func (*UseNamespace) statement()      {}
-func (*SetCatalog) statement()        {}
-func (*CreateNamespace) statement()   {}
-func (*DropNamespace) statement()     {}
-func (*CacheTable) statement()        {}
-func (*UncacheTable) statement()      {}
-func (*ClearCache) statement()        {}
-func (*RefreshTable) statement()      {}
-func (*RefreshPath) statement()       {}
-func (*Truncate) statement()          {}
+func (*Query) statement()                {}
+func (*CreateView) statement()           {}
+func (*CreateViewUsing) statement()      {}
+func (*DropView) statement()             {}
+func (*CreateTable) statement()          {}
+func (*DropTable) statement()            {}
+func (*Insert) statement()               {}
+func (*SetConf) statement()              {}
+func (*ShowConf) statement()             {}
+func (*ResetConf) statement()            {}
+func (*SetTimeZone) statement()          {}
+func (*ShowTables) statement()           {}
+func (*ShowViews) statement()            {}
+func (*ShowNamespaces) statement()       {}
+func (*ShowCatalogs) statement()         {}
+func (*ShowCurrentNamespace) statement() {}
+func (*ShowColumns) statement()          {}
+func (*ShowFunctions) statement()        {}
+func (*ShowProperties) statement()       {}
+func (*ShowCreateTable) statement()      {}
+func (*ShowPartitions) statement()       {}
+func (*DescribeTable) statement()        {}
+func (*DescribeQuery) statement()        {}
+func (*DescribeFunction) statement()     {}
+func (*DescribeNamespace) statement()    {}
+func (*Explain) statement()              {}
+func (*UseNamespace) statement()         {}
+func (*SetCatalog) statement()           {}
+func (*CreateNamespace) statement()      {}
+func (*DropNamespace) statement()        {}
+func (*CacheTable) statement()           {}
+func (*UncacheTable) statement()         {}
+func (*ClearCache) statement()           {}
+func (*RefreshTable) statement()         {}
+func (*RefreshPath) statement()          {}
+func (*Truncate) statement()             {}

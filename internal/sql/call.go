@@ -3,6 +3,7 @@ package sql
 import (
 	"strings"
 
+	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/types"
 )
@@ -28,11 +29,11 @@ func (p *parser) specialForm(from int, name string) (plan.Expr, bool) {
 	case "TRIM":
 		return p.trim(from), true
 	case "TIMESTAMPADD", "DATEADD", "DATE_ADD":
-		if datetimeUnit[p.peekAt(2).up] && p.peekAt(3).up == "," {
+		if p.unitAhead() {
 			return p.unitCall(from, "timestampadd"), true
 		}
 	case "TIMESTAMPDIFF", "DATEDIFF", "DATE_DIFF":
-		if datetimeUnit[p.peekAt(2).up] && p.peekAt(3).up == "," {
+		if p.unitAhead() {
 			return p.unitCall(from, "timestampdiff"), true
 		}
 	}
@@ -126,22 +127,40 @@ func (p *parser) trim(from int) plan.Expr {
 	return p.call(from, fn, args...)
 }
 
-// unitCall reads a call whose first argument is a unit of time. With two arguments only, the unit was a column.
+// unitAhead tells whether the first argument of the call that is next could be a unit of time.
+func (p *parser) unitAhead() bool {
+	t := p.peekAt(2)
+	return (datetimeUnit[t.up] || t.kind == text) && p.peekAt(3).up == ","
+}
+
+// unitCall reads a call whose first argument is a unit of time. With two arguments, the unit was a column.
 func (p *parser) unitCall(from int, fn string) plan.Expr {
 	name := p.name()
 	p.expect("(")
 	at := p.pos
-	unit := p.name()
-	unitColumn := p.column(at, []string{unit})
-	p.expect(",")
-	second := p.expr()
+	unit := p.take()
+	column := p.column(at, []string{p.raw(unit)})
+	second := p.skipComma()
 	if p.accept(")") {
-		return p.call(from, name, unitColumn, second)
+		if unit.kind == text {
+			return p.call(from, name, stringLiteral(stringValue(p.raw(unit))), second)
+		}
+		return p.call(from, name, column, second)
 	}
-	p.expect(",")
-	third := p.expr()
+	third := p.skipComma()
 	p.expect(")")
-	return p.call(from, fn, stringLiteral(unit), second, third)
+	if unit.kind == text {
+		p.failFrom(from, errclass.New("INVALID_PARAMETER_VALUE.DATETIME_UNIT", "functionName", errclass.Ident(strings.ToLower(name)),
+			"parameter", errclass.Ident("unit"), "invalidValue", errclass.Text(stringValue(p.raw(unit)))))
+		return nil
+	}
+	return p.call(from, fn, stringLiteral(p.raw(unit)), second, third)
+}
+
+// skipComma reads a comma and the argument behind it.
+func (p *parser) skipComma() plan.Expr {
+	p.expect(",")
+	return p.expr()
 }
 
 // funcCall reads the arguments of a function, and what may follow them.

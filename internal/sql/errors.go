@@ -44,13 +44,15 @@ func (p *parser) failErr(from int, err error) {
 // unexpected reports the next token as a syntax error.
 func (p *parser) unexpected() { p.syntax("") }
 
-// extra reports the next token as one too many.
+// extra reports the next token, which is behind a complete statement. It is called one too many when the text would be right
+// without it.
 func (p *parser) extra() {
-	if t := p.peek(); t.kind == eof || t.kind == bad {
-		p.unexpected()
-	} else {
+	t := p.peek()
+	if p.peekAt(1).kind == eof && t.kind != eof && t.kind != bad || p.pos > 0 && p.toks[p.pos-1].up == ";" {
 		p.syntax(": extra input '" + p.src[t.start:t.end] + "'")
+		return
 	}
+	p.unexpected()
 }
 
 func (p *parser) syntax(hint string) {

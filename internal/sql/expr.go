@@ -269,7 +269,7 @@ func (p *parser) postfix(from int, e plan.Expr) plan.Expr {
 			e = p.call(from, "collate", e, stringLiteral(strings.Join(p.multipart(), ".")))
 		case p.is(":") && isName(p.peekAt(1)):
 			p.pos += 2
-			p.failFrom(from, errclass.New("UNSUPPORTED_FEATURE.EXPRESSION", "expression", errclass.Expr(p.textFrom(from))))
+			p.unsupported(from, "operator ':' on semi-structured values")
 		default:
 			return e
 		}
@@ -441,6 +441,9 @@ func (p *parser) aliased(e plan.Expr, stop ...string) plan.Expr {
 func (p *parser) nameList() []string {
 	p.expect("(")
 	names := list(p, p.name)
+	if p.peek().kind == eof {
+		p.syntax(": missing ')'")
+	}
 	p.expect(")")
 	return names
 }
@@ -454,7 +457,7 @@ func (p *parser) clauseAhead() bool {
 	next := p.peekAt(1)
 	switch up {
 	case "GROUP", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE":
-		return next.up == "BY"
+		return next.up == "BY" && p.peekAt(2).kind != eof
 	case "WINDOW":
 		return isName(next) && p.peekAt(2).up == "AS"
 	case "UNION", "EXCEPT", "INTERSECT", "MINUS", "SETMINUS":

@@ -215,6 +215,13 @@ func (f *formatter) operator(name string, args []plan.Expr) bool {
 			f.between(" ELSE ", args[0])
 		}
 		f.str(" END")
+	case (name == "timestampadd" || name == "timestampdiff") && len(args) == 3:
+		l, _ := args[0].(*plan.Literal)
+		unit, ok := literalString(l)
+		if !ok || !datetimeUnit[upper(unit)] {
+			return false
+		}
+		f.between(name, "(", unit, ", ", args[1], ", ", args[2], ")")
 	default:
 		return false
 	}

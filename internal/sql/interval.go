@@ -44,6 +44,9 @@ func (p *parser) intervalAhead() bool {
 	if v.kind == text && i == 1 {
 		return true
 	}
+	if i == 1 && (v.kind == integer || v.kind == decimal) {
+		return true // a column of that name could not be followed by a number
+	}
 	_, ok := unitOf(p.peekAt(i + 1).up)
 	return ok && (v.kind == text || v.kind == integer || v.kind == decimal)
 }
@@ -73,7 +76,7 @@ func (s *span) add(u unit) {
 // interval reads an interval literal of any form: INTERVAL 5 MINUTES, INTERVAL '1-2' YEAR TO MONTH, INTERVAL '1 day'.
 func (p *parser) interval() plan.Expr {
 	from := p.pos
-	s := p.span()
+	s := p.span(true)
 	if p.err != nil {
 		return nil
 	}
@@ -98,21 +101,21 @@ func (p *parser) calendarInterval() types.Interval {
 		p.unexpected()
 		return types.Interval{}
 	}
-	s := p.span()
-	return types.Interval(s.value)
+	return types.Interval(p.span(false).value)
 }
 
-// span reads INTERVAL and what belongs to it.
-func (p *parser) span() span {
+// span reads INTERVAL and what belongs to it; textForm allows a text that names the units itself.
+func (p *parser) span(textForm bool) span {
 	from := p.pos
 	p.expect("INTERVAL")
-	if p.peek().kind == text {
+	if p.peek().kind == text && textForm {
 		if _, ok := unitOf(p.afterText().up); !ok {
 			return p.textSpan(from)
 		}
 	}
 	var s span
 	var all strings.Builder
+	from = p.pos // errors point at what follows INTERVAL
 	for n := 0; ; n++ {
 		sign, value, isText := p.intervalValue()
 		t := p.peek()
@@ -212,7 +215,8 @@ func (p *parser) unitToUnit(from int, sign, value string, first unit) span {
 	p.take()
 	s := span{first: first.field, last: last.field, fieldsKnown: true, yearMonth: first.yearMonth, dayTime: !first.yearMonth}
 	if first.yearMonth != last.yearMonth || first.field >= last.field {
-		p.failFrom(from, errclass.New("INVALID_INTERVAL_TYPE", "type", first.name+" TO "+last.name))
+		p.failFrom(from, errclass.New("INVALID_INTERVAL_FORMAT.UNSUPPORTED_FROM_TO_EXPRESSION",
+			"input", value, "from", strings.ToLower(first.name), "to", strings.ToLower(last.name)))
 		return s
 	}
 	if first.yearMonth {
@@ -221,11 +225,25 @@ func (p *parser) unitToUnit(from int, sign, value string, first unit) span {
 		s.value.Micros, ok = interval.ParseDayTime(value, first.field, last.field)
 	}
 	if !ok {
-		p.failFrom(from, errclass.New("INVALID_INTERVAL_FORMAT.INVALID_INTERVAL_LITERAL", "input", value))
+		kind := "day-time"
+		if first.yearMonth {
+			kind = "year-month"
+		}
+		p.failFrom(from, errclass.New("INVALID_INTERVAL_FORMAT.UNMATCHED_FORMAT_STRING", "input", value, "intervalStr", kind,
+			"typeName", "interval "+strings.ToLower(first.name+" to "+last.name), "supportedFormat", formatOf(first, last)))
 		return s
 	}
 	if sign == "-" {
 		s.value.Months, s.value.Micros = -s.value.Months, -s.value.Micros
 	}
 	return s
+}
+
+// formatOf is the form that the text of an interval with two units has.
+func formatOf(first, last unit) string {
+	if first.yearMonth {
+		return "[+|-]y-m"
+	}
+	marks := [...]string{types.DayField: "d", types.HourField: " h", types.MinuteField: ":m", types.SecondField: ":s.n"}
+	return "[+|-]" + strings.TrimLeft(strings.Join(marks[first.field:last.field+1], ""), " :")
 }

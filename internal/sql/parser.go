@@ -3,6 +3,7 @@ package sql
 import (
 	"math/rand/v2"
 	"time"
+	"unicode/utf8"
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
@@ -207,13 +208,6 @@ func (p *parser) expect(ups ...string) {
 	}
 }
 
-// expectClose consumes a closing bracket, or fails.
-func (p *parser) expectClose(up string) {
-	if !p.accept(up) {
-		p.unexpected()
-	}
-}
-
 // raw is the text of a token.
 func (p *parser) raw(t token) string { return p.src[t.start:t.end] }
 
@@ -272,7 +266,19 @@ func (p *parser) name() string {
 		return parts[0]
 	}
 	p.take()
+	if s := p.raw(t); t.kind == word && !isASCII(s) {
+		p.failTok(t, errclass.New("INVALID_IDENTIFIER", "ident", s))
+	}
 	return p.nameText(t)
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // nameText is the name that a token stands for.
@@ -331,7 +337,7 @@ func (p *parser) identifierClause() []string {
 	from := p.pos
 	p.expect("IDENTIFIER", "(")
 	e := p.expr()
-	p.expectClose(")")
+	p.expect(")")
 	s, ok := constantString(e)
 	if p.err != nil {
 		return nil

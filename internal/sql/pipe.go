@@ -2,9 +2,8 @@ package sql
 
 import "github.com/millrace/millrace/internal/plan"
 
-// pipe reads |> and one operator, which works on the query before it.
+// pipe reads |> and one operator, which works on the query before it. Spark lets the operator be left out.
 func (p *parser) pipe(n plan.Node) plan.Node {
-	from := p.pos
 	p.expect("|>")
 	switch {
 	case p.accept("SELECT"):
@@ -52,10 +51,7 @@ func (p *parser) pipe(n plan.Node) plan.Node {
 	if j, ok := p.join(n); ok {
 		return j
 	}
-	if p.err == nil && p.pos == from+1 {
-		p.unexpected()
-	}
-	return n
+	return n // an operator that does nothing
 }
 
 // assignment reads column = expression.

@@ -273,7 +273,7 @@ func (p *parser) hints() []hintText {
 	var out []hintText
 	for p.peek().kind == hintStart {
 		p.take()
-		for p.peek().kind != hintEnd {
+		for first := true; first || p.peek().kind != hintEnd; first = false {
 			h := hintText{name: p.name()}
 			if p.accept("(") {
 				if !p.is(")") {
@@ -301,9 +301,16 @@ func (p *parser) organization(n plan.Node) plan.Node {
 
 // sortClauses reads ORDER BY or the clauses that sort within partitions.
 func (p *parser) sortClauses(n plan.Node) plan.Node {
+	from := p.pos
 	switch {
 	case p.accept("ORDER", "BY"):
-		return &plan.Sort{Orders: list(p, p.sortItem), Global: true, Child: n}
+		n = &plan.Sort{Orders: list(p, p.sortItem), Global: true, Child: n}
+		if p.is("SORT", "BY") || p.is("DISTRIBUTE", "BY") || p.is("CLUSTER", "BY") {
+			p.pos += 2
+			list(p, p.sortItem)
+			p.failFrom(from, errclass.New("UNSUPPORTED_FEATURE.COMBINATION_QUERY_RESULT_CLAUSES"))
+		}
+		return n
 	case p.accept("CLUSTER", "BY"):
 		keys := list(p, p.expr)
 		orders := make([]*plan.SortOrder, len(keys))

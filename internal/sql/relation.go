@@ -236,26 +236,25 @@ func (p *parser) streamAhead() bool {
 	return next.up == "(" || isName(next) && !notRelationAlias[next.up] && !clauseStart[next.up] && next.up != "AS"
 }
 
-// stream reads STREAM t or STREAM(t).
+// stream reads STREAM t or STREAM(t). Of a table function, STREAM changes nothing.
 func (p *parser) stream() plan.Node {
+	from := p.pos
 	p.expect("STREAM")
 	closing := p.accept("(")
-	from := p.pos
+	at := p.pos
 	parts := p.multipart()
 	if p.is("(") {
-		p.tableFunc(from, parts)
-		p.unsupported(from, "STREAM of a table function")
-		return nil
-	}
-	t := &plan.Named{Parts: parts, Stream: true, Origin: p.origin(from)}
-	if p.is("WITH", "(") {
-		p.take()
-		t.Options = p.properties()
+		f := p.tableFunc(at, parts)
+		if closing {
+			p.expect(")")
+		}
+		return p.relationEnd(f, false)
 	}
 	if closing {
 		p.expect(")")
 	}
-	if t.Options == nil && p.is("WITH", "(") {
+	t := &plan.Named{Parts: parts, Stream: true, Origin: p.origin(from)}
+	if p.is("WITH", "(") {
 		p.take()
 		t.Options = p.properties()
 	}

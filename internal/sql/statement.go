@@ -2,7 +2,9 @@ package sql
 
 import (
 	"strings"
+	"unicode/utf8"
 
+	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/types"
 )
@@ -30,8 +32,7 @@ func (p *parser) statement() plan.Statement {
 	case "SET":
 		return p.set()
 	case "RESET":
-		p.take()
-		return &plan.ResetConf{Key: p.confText()}
+		return p.reset()
 	case "SHOW":
 		return p.show()
 	case "DESCRIBE", "DESC":
@@ -202,30 +203,43 @@ func (p *parser) set() plan.Statement {
 	body := strings.TrimRight(p.src[start:], " \t\r\n;")
 	p.pos = len(p.toks) - 1
 	key, value, isSet := strings.Cut(body, "=")
-	key = confKey(key)
+	key, ok := confKey(key)
+	if !ok {
+		p.fail(p.toks[0].start, start+len(body), errclass.New("INVALID_SET_SYNTAX"))
+		return nil
+	}
 	if !isSet {
 		return &plan.ShowConf{Key: key}
 	}
-	return &plan.SetConf{Key: key, Value: confKey(value)}
+	value, _ = confKey(value)
+	return &plan.SetConf{Key: key, Value: value}
 }
 
-// confKey takes blanks and backticks off a key or a value.
-func confKey(s string) string {
+// confKey takes blanks and backticks off a key or a value; ok tells that it can be a key.
+func confKey(s string) (text string, ok bool) {
 	s = strings.TrimSpace(s)
 	if len(s) >= 2 && s[0] == '`' && s[len(s)-1] == '`' {
-		return nameOf(s)
+		return nameOf(s), true
 	}
-	return s
+	bad := func(r rune) bool { return r >= utf8.RuneSelf || !isWordByte(byte(r)) && r != '.' && r != ':' }
+	return s, s != "" && strings.IndexFunc(s, bad) < 0
 }
 
-// confText is the rest of the text: a configuration key or nothing.
-func (p *parser) confText() string {
-	if p.peek().kind == eof {
-		return ""
+// reset reads RESET with a key or without.
+func (p *parser) reset() plan.Statement {
+	from := p.pos
+	p.expect("RESET")
+	if p.peek().kind == eof || p.is(";") {
+		return &plan.ResetConf{}
 	}
-	body := strings.TrimRight(p.src[p.peek().start:], " \t\r\n;")
+	start := p.peek().start
+	body := strings.TrimRight(p.src[start:], " \t\r\n;")
 	p.pos = len(p.toks) - 1
-	return confKey(body)
+	key, ok := confKey(body)
+	if !ok {
+		p.fail(p.toks[from].start, start+len(body), errclass.New("INVALID_RESET_COMMAND_FORMAT"))
+	}
+	return &plan.ResetConf{Key: key}
 }
 
 func (p *parser) setTimeZone() plan.Statement {
@@ -422,7 +436,6 @@ func (p *parser) insert(with *plan.With) plan.Statement {
 // ---- looking at things
 
 func (p *parser) show() plan.Statement {
-	from := p.pos
 	p.expect("SHOW")
 	switch {
 	case p.accept("TABLES"):
@@ -473,9 +486,11 @@ func (p *parser) show() plan.Statement {
 		}
 		return s
 	}
-	if scope == "" && isName(p.peek()) {
-		p.unsupported(from, "SHOW "+p.take().up)
-		return nil
+	if scope == "" && p.accept("CURRENT") {
+		if p.acceptAny("NAMESPACE", "DATABASE", "SCHEMA") == "" {
+			p.unexpected()
+		}
+		return &plan.ShowCurrentNamespace{}
 	}
 	p.unexpected()
 	return nil

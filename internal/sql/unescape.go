@@ -137,7 +137,7 @@ func nameOf(tok string) string { return strings.ReplaceAll(tok[1:len(tok)-1], "`
 
 // quoteName prints a name so that it reads back as one, with backticks only where they are needed.
 func quoteName(s string) string {
-	if s != "" && wordLen(s) == len(s) && !isDigit(s[0]) && !neverBare[upper(s)] {
+	if s != "" && isASCII(s) && wordLen(s) == len(s) && !isDigit(s[0]) && !neverBare[upper(s)] {
 		return s
 	}
 	return "`" + strings.ReplaceAll(s, "`", "``") + "`"
