@@ -116,7 +116,7 @@ func (a *Accumulator) Update(groups []uint32, cols []*vec.Vector, n int) {
 		cols = cols[len(x.Args):]
 		ids := groups[:n]
 		if x.Filter != nil {
-			a.sel = trueRows(cols[0], n, a.sel[:0])
+			a.sel = expr.SelectTrue(cols[0], a.sel[:0])
 			cols = cols[1:]
 			if len(a.sel) == 0 {
 				continue

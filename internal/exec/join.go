@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/group"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -397,14 +398,14 @@ func (s *joinStream) test(cur *vec.Batch) ([]uint32, error) {
 	for _, c := range s.bt.rows.Cols {
 		pairs.Cols = append(pairs.Cols, vec.Take(c, bi, nil))
 	}
-	cols, n, err := s.cond.compute(pairs)
+	cols, _, err := s.cond.compute(pairs)
 	if err == nil {
 		err = s.cond.pending
 	}
 	if err != nil {
 		return nil, err
 	}
-	pass = trueRows(cols[0], n, pass)
+	pass = expr.SelectTrue(cols[0], pass)
 	for k, i := range pass {
 		pass[k] = real[i]
 	}

@@ -110,11 +110,11 @@ func (s *filterStream) Next(ctx context.Context) (*vec.Batch, error) {
 		if err != nil {
 			return nil, err
 		}
-		cols, n, err := s.ev.compute(b)
+		cols, _, err := s.ev.compute(b)
 		if err != nil {
 			return nil, err
 		}
-		s.sel = trueRows(cols[0], n, s.sel[:0])
+		s.sel = expr.SelectTrue(cols[0], s.sel[:0])
 		if len(s.sel) == 0 {
 			continue
 		}
@@ -134,31 +134,6 @@ func (s *filterStream) Next(ctx context.Context) (*vec.Batch, error) {
 }
 
 func (s *filterStream) Close() error { return s.in.Close() }
-
-// trueRows appends the rows of the first n in which a boolean vector is true.
-func trueRows(v *vec.Vector, n int, sel []uint32) []uint32 {
-	v = v.Flatten()
-	if v.Phys() == vec.PhysNull || n == 0 {
-		return sel
-	}
-	if cap(sel) < n {
-		sel = make([]uint32, 0, max(n, vec.BatchRows))
-	}
-	sel = sel[:n]
-	k, valid := 0, v.Validity()
-	if valid == nil {
-		for i, x := range vec.Fixed[uint8](v)[:n] {
-			sel[k] = uint32(i)
-			k += int(x & 1)
-		}
-		return sel[:k]
-	}
-	for i, x := range vec.Fixed[uint8](v)[:n] {
-		sel[k] = uint32(i)
-		k += int(x & uint8(valid[i>>6]>>(uint(i)&63)) & 1)
-	}
-	return sel[:k]
-}
 
 // Expand emits every row once for each list of expressions: for row r all lists, then row r+1, batch-wise list by list.
 type Expand struct {
