@@ -46,6 +46,8 @@ type Task struct {
 	Batch      *expr.BatchParams
 	// Inputs are the splits of streaming scans in this micro-batch, by scan id; batch scans bring their own.
 	Inputs map[uint64]Input
+	// Observed collects what Observe operators see; nil when nobody asks.
+	Observed *Observed
 	// Streaming is nil for a batch query; package stateful looks behind it.
 	Streaming any
 }

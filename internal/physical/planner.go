@@ -182,7 +182,7 @@ func (p *Planner) sort(n *plan.Sort, limit int64) (exec.Op, error) {
 }
 
 func (p *Planner) limit(n *plan.Limit) (exec.Op, error) {
-	k, err := p.count(n.N)
+	k, err := p.Count(n.N)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (p *Planner) limit(n *plan.Limit) (exec.Op, error) {
 }
 
 func (p *Planner) offset(n *plan.Offset) (exec.Op, error) {
-	k, err := p.count(n.N)
+	k, err := p.Count(n.N)
 	if err != nil {
 		return nil, err
 	}
@@ -223,8 +223,8 @@ func (p *Planner) offset(n *plan.Offset) (exec.Op, error) {
 	return &exec.Limit{In: in, N: -1, Offset: k}, nil
 }
 
-// count evaluates the constant of a LIMIT or OFFSET.
-func (p *Planner) count(e plan.Expr) (int64, error) {
+// Count evaluates the constant of a LIMIT or OFFSET.
+func (p *Planner) Count(e plan.Expr) (int64, error) {
 	v, err := bind.Value(e, &expr.BatchParams{Zone: p.Zone, Now: p.Now})
 	if err != nil {
 		return 0, err
