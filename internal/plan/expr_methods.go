@@ -437,8 +437,13 @@ func (e *Over) Type() types.DataType { return TypeOf(e.Fn) }
 // Nullable implements Typed.
 func (e *Over) Nullable() bool { return NullableOf(e.Fn) }
 
-// Type implements Typed: the struct of the generated columns.
-func (e *Generator) Type() types.DataType { return types.StructType{Fields: e.Out} }
+// Type implements Typed: that of the generated column, or the struct of several.
+func (e *Generator) Type() types.DataType {
+	if len(e.Out) == 1 {
+		return e.Out[0].Type
+	}
+	return types.StructType{Fields: e.Out}
+}
 
 // Nullable implements Typed.
 func (e *Generator) Nullable() bool { return false }
@@ -455,8 +460,11 @@ func NewAlias(child Expr, name string) *Alias { return &Alias{Child: child, Name
 // struct's field.
 func (e *Alias) Attr() *Attr {
 	a := &Attr{ID: e.ID, Name: e.Name, T: e.Type(), Null: e.Nullable(), Metadata: e.Metadata}
-	if e.Metadata == NoMetadata {
-		a.Metadata = ""
+	if e.Metadata != "" {
+		if e.Metadata == NoMetadata {
+			a.Metadata = ""
+		}
+		a.EventTime, a.Delay = eventTime(a.Metadata)
 		return a
 	}
 	child := e.Child
@@ -469,13 +477,12 @@ func (e *Alias) Attr() *Attr {
 	}
 	switch c := child.(type) {
 	case *Attr:
-		if a.Metadata == "" {
-			a.Metadata = c.Metadata
-		}
+		a.Metadata = dropMeta(c.Metadata, types.AutoAliasKey)
 		a.EventTime, a.Delay = c.EventTime, c.Delay
 	case *Field:
-		if s, ok := TypeOf(c.Child).(types.StructType); ok && a.Metadata == "" && c.Ordinal < len(s.Fields) {
+		if s, ok := TypeOf(c.Child).(types.StructType); ok && c.Ordinal < len(s.Fields) {
 			a.Metadata = s.Fields[c.Ordinal].Metadata
+			a.EventTime, a.Delay = eventTime(a.Metadata)
 		}
 	}
 	return a

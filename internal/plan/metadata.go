@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/millrace/millrace/types"
+import (
+	"strconv"
+
+	"github.com/millrace/millrace/types"
+)
 
 // The names under which Spark marks the columns of windows in their metadata. Clients see them in schemas.
 const (
@@ -19,6 +23,16 @@ func setMeta(meta, key string, value any) string {
 
 func dropMeta(meta, key string) string {
 	return types.Field{Metadata: meta}.WithoutMetadata(key).Metadata
+}
+
+// eventTime reads the mark of a watermark.
+func eventTime(meta string) (marked bool, delay int64) {
+	v, ok := types.Field{Metadata: meta}.MetadataValue(types.EventTimeKey)
+	if !ok {
+		return false, 0
+	}
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	return err == nil, n
 }
 
 // Field is the column as a field of a schema.

@@ -551,7 +551,7 @@ func (n *Aliased) Children() []Node { return []Node{n.Child} }
 
 // WithChildren implements Node.
 func (n *Aliased) WithChildren(c []Node) Node {
-	return &Aliased{Name: n.Name, Columns: n.Columns, Child: c[0]}
+	return &Aliased{Name: n.Name, Columns: n.Columns, Child: c[0], Path: n.Path}
 }
 
 // Exprs implements Node.
@@ -561,7 +561,15 @@ func (n *Aliased) Exprs() []Expr { return nil }
 func (n *Aliased) WithExprs([]Expr) Node { return n }
 
 // Output implements Node: the name is the columns' qualifier.
-func (n *Aliased) Output() []*Attr { return qualified(n.Child.Output(), []string{n.Name}) }
+func (n *Aliased) Output() []*Attr { return qualified(n.Child.Output(), n.Qualifier()) }
+
+// Qualifier is what the relation's columns may be written with.
+func (n *Aliased) Qualifier() []string {
+	if n.Path != nil {
+		return n.Path
+	}
+	return []string{n.Name}
+}
 
 // Streaming implements Node.
 func (n *Aliased) Streaming() bool { return n.Child.Streaming() }

@@ -152,7 +152,7 @@ func (n *Aliased) Label() string {
 	if len(n.Columns) > 0 {
 		return "UnresolvedSubqueryColumnAliases [" + strings.Join(n.Columns, ", ") + "], " + n.Name
 	}
-	return "SubqueryAlias " + n.Name
+	return "SubqueryAlias " + strings.Join(n.Qualifier(), ".")
 }
 
 // Label implements Node.
@@ -268,7 +268,7 @@ func (n *Union) Label() string { return fmt.Sprintf("Union %t, %t", n.ByName, n.
 // Resolved tells whether nothing in the tree waits for the analyser.
 func Resolved(n Node) bool {
 	switch n := n.(type) {
-	case *Named, *TableFunc, *Read, *CachedRemote, *With, *WithColumns, *Rename, *Drop, *ToNames, *ToSchema, *Having:
+	case *Named, *TableFunc, *Read, *CachedRemote, *With, *WithColumns, *Rename, *Drop, *ToNames, *ToSchema, *Having, *Values, *Unpivot:
 		return false
 	case *Union:
 		if n.Out == nil {

@@ -98,6 +98,9 @@ func (s style) text(e Expr) string {
 	case *TimeWindow:
 		return s.timeWindow(e)
 	case *SessionWindow:
+		if s == pretty { // the column that it becomes
+			return "session_window"
+		}
 		return "session_window(" + s.text(e.Time) + ", " + s.text(e.Gap) + ")"
 	case *Lambda:
 		return s.lambda(e)
@@ -321,8 +324,16 @@ func (e *SortOrder) suffix() string {
 }
 
 func (s style) timeWindow(e *TimeWindow) string {
+	if s == pretty { // the column that it becomes
+		return "window"
+	}
+	return e.CallSQL(s.text(e.Time))
+}
+
+// CallSQL is the call that the window was written as, with its durations in microseconds.
+func (e *TimeWindow) CallSQL(time string) string {
 	parts := []string{
-		s.text(e.Time), strconv.FormatInt(e.Duration, 10), strconv.FormatInt(e.Slide, 10), strconv.FormatInt(e.Start, 10),
+		time, strconv.FormatInt(e.Duration, 10), strconv.FormatInt(e.Slide, 10), strconv.FormatInt(e.Start, 10),
 	}
 	return "window(" + strings.Join(parts, ", ") + ")"
 }

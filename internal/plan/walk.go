@@ -215,8 +215,11 @@ func Trim(e Expr) Expr {
 	}
 }
 
-// And is the conjunction of two resolved conditions.
+// And is the conjunction of two resolved conditions; the first may be nil.
 func And(a, b Expr) Expr {
+	if a == nil {
+		return b
+	}
 	nullable := a.(Typed).Nullable() || b.(Typed).Nullable()
 	return &Cond{Op: OpAnd, Args: []Expr{a, b}, T: types.Boolean, Null: nullable, Name: "and"}
 }

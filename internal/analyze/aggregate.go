@@ -1,0 +1,357 @@
+package analyze
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/expr/fn"
+	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/types"
+)
+
+// aggregate resolves a grouping.
+func (r *resolver) aggregate(n *plan.Aggregate) (plan.Node, error) {
+	sc := r.over(n.Child)
+	items, err := sc.selectList(n.Aggs)
+	if err != nil {
+		return nil, err
+	}
+	keys := &keyScope{sc: sc, items: items, ordinals: !n.KeysInOutput && r.conf.flag("spark.sql.groupByOrdinal")}
+	if n.Kind == plan.GroupPivot {
+		return r.pivot(n, sc, items)
+	}
+	a := &plan.Aggregate{Child: n.Child, Aggs: items}
+	var named []plan.Expr
+	if a.Keys, named, err = keys.resolve(n.Keys); err != nil {
+		return nil, err
+	}
+	if n.KeysInOutput {
+		a.Aggs = append(named, items...)
+	}
+	sets, err := keys.sets(n, a.Keys)
+	if err != nil {
+		return nil, err
+	}
+	children, _, err := sc.fetch()
+	if err != nil {
+		return nil, err
+	}
+	a.Child = children[0]
+	if err := r.groupWindows(a); err != nil {
+		return nil, err
+	}
+	if n.Kind != plan.GroupBy {
+		for _, s := range sets { // keys that only a set names
+			for _, k := range s {
+				if indexOf(a.Keys, k) < 0 {
+					a.Keys = append(a.Keys, k)
+				}
+			}
+		}
+		if a, err = r.groupingSets(a, sets); err != nil {
+			return nil, err
+		}
+	}
+	return r.grouped(a)
+}
+
+// keyScope resolves grouping keys: positions in and aliases of the select list besides columns.
+type keyScope struct {
+	sc       *scope
+	items    []plan.Expr
+	ordinals bool
+}
+
+// resolve gives the keys and, for outputs that begin with them, the named keys.
+func (k *keyScope) resolve(list []plan.Expr) (keys, named []plan.Expr, err error) {
+	if len(list) == 1 && k.isAll(list[0]) {
+		for _, e := range k.items {
+			if !hasAgg(e) {
+				keys = append(keys, plan.Trim(e))
+			}
+		}
+		return keys, nil, nil
+	}
+	for _, e := range list {
+		expanded, err := k.sc.expandItem(e)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, e := range expanded {
+			key, err := k.one(e)
+			if err != nil {
+				return nil, nil, err
+			}
+			item := k.sc.called(key, e)
+			if a, ok := item.(*plan.Alias); ok && a.Auto {
+				a.Metadata = ""
+			}
+			keys, named = append(keys, plan.Trim(key)), append(named, item)
+		}
+	}
+	return keys, named, nil
+}
+
+// isAll tells whether a lone key is GROUP BY ALL.
+func (k *keyScope) isAll(e plan.Expr) bool {
+	c, ok := e.(*plan.Column)
+	return ok && k.ordinals && len(c.Parts) == 1 && strings.EqualFold(c.Parts[0], "all") && len(k.sc.named(c.Parts[0])) == 0
+}
+
+func (k *keyScope) one(e plan.Expr) (plan.Expr, error) {
+	if l, ok := e.(*plan.Literal); ok && k.ordinals {
+		if pos, ok := l.Value.(int32); ok {
+			return k.ordinal(int(pos))
+		}
+	}
+	sc := k.sc
+	before := sc.lateral
+	defer func() { sc.lateral = before }()
+	if sc.r.conf.flag("spark.sql.groupByAliases") {
+		sc.lateral = func(name string) plan.Expr {
+			for _, e := range k.items {
+				if a, ok := e.(*plan.Alias); ok && sc.r.eq(a.Name, name) {
+					return a.Child
+				}
+			}
+			return nil
+		}
+	}
+	return sc.expr(e)
+}
+
+func (k *keyScope) ordinal(pos int) (plan.Expr, error) {
+	if pos < 1 || pos > len(k.items) {
+		return nil, errclass.New("GROUP_BY_POS_OUT_OF_RANGE", "index", itoa(pos), "size", itoa(len(k.items)))
+	}
+	e := k.items[pos-1]
+	if hasAgg(e) {
+		return nil, errclass.New("GROUP_BY_POS_AGGREGATE", "index", itoa(pos), "aggExpr", e.SQL())
+	}
+	return plan.Trim(e), nil
+}
+
+func indexOf(list []plan.Expr, e plan.Expr) int {
+	return slices.IndexFunc(list, func(x plan.Expr) bool { return plan.Same(x, e) })
+}
+
+// groupWindows rewrites the window() calls among keys and outputs.
+func (r *resolver) groupWindows(a *plan.Aggregate) error {
+	all := slices.Concat(a.Keys, a.Aggs)
+	child, all, err := r.timeWindows(a.Child, all)
+	if err != nil {
+		return err
+	}
+	a.Child, a.Keys, a.Aggs = child, all[:len(a.Keys):len(a.Keys)], all[len(a.Keys):]
+	for i, k := range a.Keys {
+		a.Keys[i] = plan.Trim(k)
+	}
+	return nil
+}
+
+// grouped checks a grouping whose parts are resolved and takes window functions and generators out of it.
+func (r *resolver) grouped(a *plan.Aggregate) (plan.Node, error) {
+	for _, e := range a.Aggs {
+		if plan.Exists(e, isOver) || plan.Exists(e, isGen) {
+			return r.splitGrouped(a)
+		}
+	}
+	return a, checkGrouped(a)
+}
+
+// splitGrouped leaves plain aggregation in an Aggregate and puts window functions and generators above it.
+func (r *resolver) splitGrouped(a *plan.Aggregate) (plan.Node, error) {
+	lower := &plan.Aggregate{Keys: a.Keys, Child: a.Child}
+	l := &lifter{agg: lower}
+	upper := make([]plan.Expr, len(a.Aggs))
+	for i, e := range a.Aggs {
+		if !plan.Exists(e, isOver) && !plan.Exists(e, isGen) {
+			lower.Aggs = append(lower.Aggs, e)
+			upper[i] = plan.AttrOf(e)
+			continue
+		}
+		x, err := l.lift(e)
+		if err != nil {
+			return nil, err
+		}
+		upper[i] = x
+	}
+	if err := checkGrouped(lower); err != nil {
+		return nil, err
+	}
+	child, upper, err := r.generators(lower, upper)
+	if err != nil {
+		return nil, err
+	}
+	if child, upper, err = r.windows(child, upper); err != nil {
+		return nil, err
+	}
+	return &plan.Project{Cols: upper, Child: child}, nil
+}
+
+// lifter rewrites expressions that stand above an Aggregate but use its aggregates and keys: what they need is added to the
+// Aggregate's output.
+type lifter struct {
+	agg *plan.Aggregate
+	// lost is the first column that is neither grouped nor in the output.
+	lost *plan.Attr
+}
+
+func (l *lifter) lift(e plan.Expr) (plan.Expr, error) {
+	switch x := e.(type) {
+	case *plan.Agg:
+		return l.add(x), nil
+	case *plan.Attr:
+		if plan.OutputSet(l.agg).Has(x.ID) {
+			return x, nil
+		}
+		if indexOf(l.agg.Keys, x) >= 0 {
+			l.agg.Aggs = append(l.agg.Aggs, x)
+			return x, nil
+		}
+		if l.lost == nil {
+			l.lost = x
+		}
+		return x, nil
+	case *plan.Over:
+		return l.over(x)
+	case *plan.Literal:
+		return x, nil
+	}
+	if _, ok := e.(*plan.Alias); !ok && indexOf(l.agg.Keys, e) >= 0 {
+		return l.add(e), nil
+	}
+	return plan.MapKids(e, l.lift)
+}
+
+// over lifts what is inside a window function call but leaves the function.
+func (l *lifter) over(o *plan.Over) (plan.Expr, error) {
+	f, err := plan.MapKids(o.Fn, l.lift)
+	if err != nil {
+		return nil, err
+	}
+	kids := o.Kids()
+	for i, k := range kids[1:] {
+		if kids[i+1], err = l.lift(k); err != nil {
+			return nil, err
+		}
+	}
+	kids[0] = f
+	return o.WithKids(kids), nil
+}
+
+// add gives the output column of an expression, made if there is none yet.
+func (l *lifter) add(e plan.Expr) plan.Expr {
+	for _, item := range l.agg.Aggs {
+		if a, ok := item.(*plan.Alias); ok && plan.Same(a.Child, e) {
+			return a.Attr()
+		}
+	}
+	a := plan.NewAlias(e, e.SQL())
+	a.Auto = true
+	l.agg.Aggs = append(slices.Clip(l.agg.Aggs), a)
+	return a.Attr()
+}
+
+// checkGrouped checks the rules of GROUP BY.
+func checkGrouped(a *plan.Aggregate) error {
+	for _, k := range a.Keys {
+		if plan.Exists(k, isAgg) {
+			return errclass.New("GROUP_BY_AGGREGATE", "sqlExpr", k.SQL())
+		}
+		if t := plan.TypeOf(k); t != nil && !groupable(t) {
+			return errclass.New("GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE", "sqlExpr", errclass.Expr(k.SQL()), "dataType", errclass.Expr(t.SQL()))
+		}
+	}
+	for _, e := range a.Aggs {
+		if err := checkOutput(e, a.Keys); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groupable tells whether values of a type can be grouping keys; Spark groups maps, too.
+func groupable(t types.DataType) bool {
+	switch t := t.(type) {
+	case types.MapType:
+		return groupable(t.Key) && groupable(t.Value)
+	case types.ArrayType:
+		return groupable(t.Element)
+	case types.StructType:
+		return !slices.ContainsFunc(t.Fields, func(f types.Field) bool { return !groupable(f.Type) })
+	}
+	return fn.Orderable(t)
+}
+
+// checkOutput checks that an output of a grouping uses columns inside of aggregates or as keys only.
+func checkOutput(e plan.Expr, keys []plan.Expr) error {
+	switch x := e.(type) {
+	case *plan.Agg:
+		return checkAgg(x)
+	case *plan.Alias:
+		return checkOutput(x.Child, keys)
+	case *plan.Literal:
+		return nil
+	case *groupingExpr:
+		return errclass.New("UNSUPPORTED_GROUPING_EXPRESSION")
+	case *plan.LambdaVar:
+		return nil
+	case *plan.Attr:
+		switch {
+		case indexOf(keys, x) >= 0:
+			return nil
+		case len(keys) == 0:
+			return errclass.New("MISSING_GROUP_BY")
+		}
+		return errclass.New("MISSING_AGGREGATION", "expression", errclass.Expr(x.SQL()), "expressionAnyValue", errclass.Expr("any_value("+x.SQL()+")"))
+	}
+	if len(keys) > 0 && indexOf(keys, e) >= 0 {
+		return nil
+	}
+	for _, k := range e.Kids() {
+		if err := checkOutput(k, keys); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkAgg checks the arguments of an aggregate call.
+func checkAgg(a *plan.Agg) error {
+	for _, x := range a.Args {
+		if plan.Exists(x, isAgg) {
+			return errclass.New("NESTED_AGGREGATE_FUNCTION")
+		}
+		if plan.Exists(x, isRandom) {
+			return at(errclass.New("AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION", "sqlExpr", errclass.Expr(a.SQL())), a.Origin)
+		}
+	}
+	if a.Filter == nil {
+		return nil
+	}
+	text := errclass.Expr(a.Filter.SQL())
+	switch {
+	case plan.Exists(a.Filter, isRandom):
+		return errclass.New("INVALID_AGGREGATE_FILTER.NON_DETERMINISTIC", "filterExpr", text)
+	case plan.Exists(a.Filter, isAgg):
+		var inner string
+		plan.Exists(a.Filter, func(e plan.Expr) bool {
+			if isAgg(e) {
+				inner = errclass.Expr(e.SQL())
+			}
+			return isAgg(e)
+		})
+		return errclass.New("INVALID_AGGREGATE_FILTER.CONTAINS_AGGREGATE", "filterExpr", text, "aggExpr", inner)
+	case plan.Exists(a.Filter, isOver):
+		return errclass.New("INVALID_AGGREGATE_FILTER.CONTAINS_WINDOW_FUNCTION", "filterExpr", text, "windowExpr", text)
+	}
+	return nil
+}
+
+// isRandom tells whether an expression may give another value each time.
+func isRandom(e plan.Expr) bool {
+	c, ok := e.(*plan.Call)
+	return ok && c.Bound.Nondeterministic
+}

@@ -1,0 +1,215 @@
+package analyze
+
+import (
+	"strings"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/types"
+)
+
+// filter resolves WHERE.
+func (r *resolver) filter(n *plan.Filter) (plan.Node, error) { return r.condition(n.Cond, n.Child) }
+
+// having resolves HAVING: over a query without GROUP BY it makes one group of all rows.
+func (r *resolver) having(n *plan.Having) (plan.Node, error) {
+	in := n.Child
+	if p, ok := in.(*plan.Project); ok {
+		in = &plan.Aggregate{Aggs: p.Cols, Child: p.Child}
+	}
+	child, err := r.node(in)
+	if err != nil {
+		return nil, err
+	}
+	return r.condition(n.Cond, child)
+}
+
+// condition puts a filter over a resolved relation. The condition may use columns that the relation has below its projections
+// and, over a grouping, aggregates.
+func (r *resolver) condition(cond plan.Expr, child plan.Node) (plan.Node, error) {
+	sc := r.over(child)
+	sc.deep = true
+	agg := r.aggScope(sc, child)
+	e, err := sc.expr(cond)
+	if err != nil {
+		return nil, err
+	}
+	e = plan.Trim(e)
+	if isVoid(e) {
+		e = r.to(e, types.Boolean)
+	}
+	if isText(e) && r.conf.ANSI {
+		if _, lit := e.(*plan.Literal); lit {
+			e = r.to(e, types.Boolean)
+		}
+	}
+	if !isBool(e) {
+		return nil, errclass.New("DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN", "sqlExpr", errclass.Expr(e.SQL()), "filter", errclass.Expr(e.SQL()),
+			"type", errclass.Expr(plan.TypeOf(e).SQL()))
+	}
+	out := child.Output()
+	children, _, err := sc.fetch()
+	if err != nil {
+		return nil, err
+	}
+	child = children[0]
+	if agg != nil {
+		var es []plan.Expr
+		if child, es, err = agg.apply(child, []plan.Expr{e}); err != nil {
+			return nil, err
+		}
+		e = es[0]
+	}
+	if err := checkWhere(e, child); err != nil {
+		return nil, err
+	}
+	child, es, err := r.timeWindows(child, []plan.Expr{e})
+	if err != nil {
+		return nil, err
+	}
+	return narrow(&plan.Filter{Cond: es[0], Child: child}, out), nil
+}
+
+// checkWhere refuses what cannot be in a condition.
+func checkWhere(e plan.Expr, child plan.Node) error {
+	var bad []string
+	plan.WalkExpr(e, func(x plan.Expr) bool {
+		switch x.(type) {
+		case *plan.Agg, *plan.Over:
+			bad = append(bad, x.SQL())
+			return false
+		}
+		return true
+	})
+	switch {
+	case len(bad) > 0:
+		return errclass.New("INVALID_WHERE_CONDITION", "condition", errclass.Expr(e.SQL()), "expressionList", strings.Join(bad, ", "))
+	case plan.Exists(e, isGen):
+		return errclass.New("UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", "plan", "'"+(&plan.Filter{Cond: e, Child: child}).Label())
+	}
+	return nil
+}
+
+// aggScope is how expressions above a grouping reach it: HAVING, and ORDER BY of a grouped query.
+type aggScope struct {
+	r   *resolver
+	agg *plan.Aggregate
+	sc  *scope
+}
+
+// aggScope prepares a scope over a relation that is a grouping, possibly behind filters and renaming projections; nil for
+// any other relation. Inside aggregate calls names mean the grouping's input first.
+func (r *resolver) aggScope(sc *scope, child plan.Node) *aggScope {
+	agg := groupingBelow(child)
+	if agg == nil {
+		return nil
+	}
+	in := r.over(agg.Child)
+	sc.first = func(parts []string) (plan.Expr, error) {
+		if sc.inAgg == 0 {
+			return nil, nil
+		}
+		return in.match(parts, in.named)
+	}
+	before := sc.lateral
+	sc.lateral = func(name string) plan.Expr { // grouping columns that are not in the output
+		if before != nil {
+			if e := before(name); e != nil {
+				return e
+			}
+		}
+		if sc.inAgg > 0 {
+			return nil
+		}
+		for _, a := range in.named(name) {
+			if indexOf(agg.Keys, a) >= 0 {
+				return a
+			}
+		}
+		if s := setsOf(agg); s != nil {
+			for i, k := range s.keys {
+				if a, ok := k.(*plan.Attr); ok && r.eq(a.Name, name) {
+					return s.attrs[i]
+				}
+			}
+		}
+		for _, k := range agg.Keys { // part of a key that is an expression
+			for _, a := range in.named(name) {
+				if plan.References(k).Has(a.ID) {
+					return a
+				}
+			}
+		}
+		return nil
+	}
+	return &aggScope{r: r, agg: agg, sc: sc}
+}
+
+// groupingBelow finds the grouping that a relation is, looking through what keeps its columns.
+func groupingBelow(n plan.Node) *plan.Aggregate {
+	for {
+		switch x := n.(type) {
+		case *plan.Aggregate:
+			return x
+		case *plan.Tagged:
+			n = x.Child
+		case *plan.Filter:
+			n = x.Child
+		case *plan.Project:
+			for _, c := range x.Cols {
+				if _, ok := c.(*plan.Attr); !ok {
+					return nil
+				}
+			}
+			n = x.Child
+		default:
+			return nil
+		}
+	}
+}
+
+// apply moves the aggregates of expressions into the grouping and returns the relation with them.
+func (s *aggScope) apply(child plan.Node, es []plan.Expr) (plan.Node, []plan.Expr, error) {
+	agg := *s.agg
+	l := &lifter{agg: &agg}
+	g := setsOf(&agg)
+	out := make([]plan.Expr, len(es))
+	for i, e := range es {
+		var err error
+		if g != nil {
+			if e, err = s.r.inSets(e, g); err != nil {
+				return nil, nil, err
+			}
+		}
+		if out[i], err = l.lift(e); err != nil {
+			return nil, nil, err
+		}
+	}
+	if l.lost != nil && !plan.OutputSet(child).Has(l.lost.ID) {
+		return nil, nil, s.sc.unresolved([]string{l.lost.Name})
+	}
+	if err := checkGrouped(&agg); err != nil {
+		return nil, nil, err
+	}
+	if len(agg.Aggs) == len(s.agg.Aggs) {
+		return child, out, nil
+	}
+	added := make([]*plan.Attr, 0, len(agg.Aggs)-len(s.agg.Aggs))
+	for _, e := range agg.Aggs[len(s.agg.Aggs):] {
+		added = append(added, plan.AttrOf(e))
+	}
+	child, err := plan.Transform(child, func(n plan.Node) (plan.Node, error) {
+		if n == plan.Node(s.agg) {
+			return &agg, nil
+		}
+		return n, nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	child, ok := expose(child, added)
+	if !ok {
+		return nil, nil, s.sc.unresolved([]string{added[0].Name})
+	}
+	return child, out, nil
+}

@@ -1,0 +1,79 @@
+package analyze
+
+import (
+	"slices"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/plan"
+)
+
+// observe resolves observed metrics: aggregates over the rows that pass.
+func (r *resolver) observe(n *plan.Observe) (plan.Node, error) {
+	sc := r.over(n.Child)
+	aggs, err := sc.selectList(n.Aggs)
+	if err != nil {
+		return nil, err
+	}
+	if n.Name == "" {
+		return nil, errclass.New("INVALID_OBSERVED_METRICS.MISSING_NAME", "operator", n.Label())
+	}
+	for _, e := range aggs {
+		if err := checkMetric(plan.Trim(e), e); err != nil {
+			return nil, err
+		}
+	}
+	children, _, err := sc.fetch()
+	if err != nil {
+		return nil, err
+	}
+	return &plan.Observe{Name: n.Name, Aggs: aggs, Child: children[0]}, nil
+}
+
+// checkMetric checks an expression of observed metrics. whole is the metric for messages.
+func checkMetric(e, whole plan.Expr) error {
+	fail := func(what string) error {
+		return errclass.New("INVALID_OBSERVED_METRICS."+what, "expr", errclass.Expr(plan.Trim(whole).SQL()))
+	}
+	switch x := e.(type) {
+	case *plan.Agg:
+		switch {
+		case x.Distinct:
+			return fail("AGGREGATE_EXPRESSION_WITH_DISTINCT_UNSUPPORTED")
+		case x.Filter != nil:
+			return fail("AGGREGATE_EXPRESSION_WITH_FILTER_UNSUPPORTED")
+		case slices.ContainsFunc(x.Args, func(a plan.Expr) bool { return plan.Exists(a, isAgg) }):
+			return fail("NESTED_AGGREGATES_UNSUPPORTED")
+		}
+		return nil
+	case *plan.Over:
+		return fail("WINDOW_EXPRESSIONS_UNSUPPORTED")
+	case *plan.Attr:
+		return fail("NON_AGGREGATE_FUNC_ARG_IS_ATTRIBUTE")
+	}
+	if isRandom(e) {
+		return fail("NON_AGGREGATE_FUNC_ARG_IS_NON_DETERMINISTIC")
+	}
+	for _, k := range e.Kids() {
+		if err := checkMetric(k, whole); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check looks at a resolved plan as a whole.
+func check(n plan.Node) error {
+	metrics := map[string]*plan.Observe{}
+	var err error
+	plan.Walk(n, func(n plan.Node) bool {
+		if o, ok := n.(*plan.Observe); ok && err == nil {
+			old := metrics[o.Name]
+			if old != nil && !slices.EqualFunc(old.Aggs, o.Aggs, plan.Same) {
+				err = errclass.New("DUPLICATED_METRICS_NAME", "metricName", o.Name)
+			}
+			metrics[o.Name] = o
+		}
+		return err == nil
+	})
+	return err
+}

@@ -1,0 +1,191 @@
+package analyze
+
+import (
+	"context"
+	"slices"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// Runner runs a resolved batch plan of one column and gives its values. A pivot without a list of values asks for it.
+type Runner func(ctx context.Context, n plan.Node) ([]any, error)
+
+// pivot resolves a pivot. As in Spark it is two groupings: one by the keys and the pivot column, and one that lays the results of
+// the pivot values side by side.
+func (r *resolver) pivot(n *plan.Aggregate, sc *scope, aggs []plan.Expr) (plan.Node, error) {
+	keys := &keyScope{sc: sc, items: aggs}
+	ks, named, err := keys.resolve(n.Keys)
+	if err != nil {
+		return nil, err
+	}
+	p, err := sc.expr(n.PivotCol)
+	if err != nil {
+		return nil, err
+	}
+	p = plan.Trim(p)
+	if _, ok := plan.TypeOf(p).(types.MapType); ok {
+		return nil, errclass.New("INCOMPARABLE_PIVOT_COLUMN", "columnName", errclass.Ident(p.SQL()))
+	}
+	if n.ImplicitKeys {
+		used := plan.References(append(slices.Clone(aggs), p)...)
+		for _, a := range visible(sc.attrs) {
+			if !used.Has(a.ID) {
+				ks, named = append(ks, a), append(named, a)
+			}
+		}
+	}
+	values, err := r.pivotValues(n, sc, p)
+	if err != nil {
+		return nil, err
+	}
+	children, _, err := sc.fetch()
+	if err != nil {
+		return nil, err
+	}
+	lower := &plan.Aggregate{Keys: append(slices.Clone(ks), p), Child: children[0]}
+	for i, k := range named {
+		named[i] = keyColumn(k)
+	}
+	pcol := keyColumn(sc.called(p, n.PivotCol))
+	lower.Aggs = append(append(slices.Clone(named), pcol), aggs...)
+	if err := r.groupWindows(lower); err != nil {
+		return nil, err
+	}
+	named, pcol = lower.Aggs[:len(named):len(named)], lower.Aggs[len(named)]
+	for _, a := range aggs {
+		if !hasAgg(a) {
+			return nil, errclass.New("UNSUPPORTED_EXPR_FOR_OPERATOR", "invalidExprSqls", errclass.Expr(plan.Trim(a).SQL()))
+		}
+	}
+	if err := checkGrouped(lower); err != nil {
+		return nil, err
+	}
+	upper := &plan.Aggregate{Child: lower}
+	for _, k := range named {
+		a := plan.AttrOf(k)
+		upper.Keys, upper.Aggs = append(upper.Keys, a), append(upper.Aggs, a)
+	}
+	for _, v := range values {
+		for _, a := range lower.Aggs[len(named)+1:] {
+			e, err := r.pivotCell(plan.AttrOf(pcol), v.value, plan.AttrOf(a))
+			if err != nil {
+				return nil, err
+			}
+			name := v.name
+			if len(aggs) > 1 {
+				name += "_" + plan.AttrOf(a).Name
+			}
+			upper.Aggs = append(upper.Aggs, plan.NewAlias(e, name))
+		}
+	}
+	return upper, nil
+}
+
+// keyColumn makes sure that a named key is a column of the lower grouping.
+func keyColumn(e plan.Expr) plan.Expr {
+	if a, ok := e.(*plan.Alias); ok && a.ID == 0 {
+		c := *a
+		c.ID = plan.NewID()
+		return &c
+	}
+	return e
+}
+
+// pivotCell is the result of one pivot value: the first of the rows that have it.
+func (r *resolver) pivotCell(col *plan.Attr, value *plan.Literal, result *plan.Attr) (plan.Expr, error) {
+	sc := r.over()
+	same, err := sc.call("<=>", []plan.Expr{col, value}, plan.Origin{})
+	if err != nil {
+		return nil, err
+	}
+	pick := &plan.Cond{Op: plan.OpIf, Args: []plan.Expr{same, result, &plan.Literal{T: result.T}}, T: result.T, Null: true, Name: "if"}
+	return sc.aggregateCall("first", r.aggregateFunction("first"), &plan.Func{Name: []string{"first"}, Args: []plan.Expr{pick}, IgnoreNulls: true})
+}
+
+type pivotValue struct {
+	name  string
+	value *plan.Literal
+}
+
+// pivotValues are the values to lay side by side, with the names of their columns.
+func (r *resolver) pivotValues(n *plan.Aggregate, sc *scope, p plan.Expr) ([]pivotValue, error) {
+	t := plan.TypeOf(p)
+	if len(n.PivotValues) == 0 {
+		return r.distinctValues(n, p)
+	}
+	var out []pivotValue
+	for _, e := range n.PivotValues {
+		x, err := r.over().expr(e)
+		if err != nil {
+			return nil, err
+		}
+		name := ""
+		if a, ok := x.(*plan.Alias); ok {
+			name = a.Name
+		}
+		x = plan.Trim(x)
+		if u, ok := r.common([]types.DataType{plan.TypeOf(x), t}); !ok || !types.SameType(u, t) && !isText(x) {
+			return nil, errclass.New("PIVOT_VALUE_DATA_TYPE_MISMATCH", "value", x.SQL(), "valueType", plan.TypeOf(x).SimpleString(), "pivotType", t.SimpleString())
+		}
+		l, ok := r.fold(r.to(x, t)).(*plan.Literal)
+		if !ok {
+			return nil, errclass.New("NON_LITERAL_PIVOT_VALUES", "expression", errclass.Expr(x.SQL()))
+		}
+		if name == "" {
+			name = r.pivotName(l)
+		}
+		out = append(out, pivotValue{name, l})
+	}
+	return out, nil
+}
+
+// pivotName is a value as text.
+func (r *resolver) pivotName(l *plan.Literal) string {
+	if l.Value == nil {
+		return "null"
+	}
+	v := r.constant(&plan.Cast{Child: l, To: types.String, Mode: plan.CastTry})
+	if v == nil || v.IsNull(0) {
+		return l.SQL()
+	}
+	text, ok := vec.ValueAt(v, 0).(string)
+	if !ok {
+		return l.SQL()
+	}
+	return text
+}
+
+// distinctValues looks the values of a pivot column up, in order.
+func (r *resolver) distinctValues(n *plan.Aggregate, p plan.Expr) ([]pivotValue, error) {
+	if n.Child.Streaming() {
+		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.PIVOT")
+	}
+	if r.Run == nil {
+		return nil, errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "pivot without values")
+	}
+	col := plan.NewAlias(p, "value")
+	q := plan.Node(&plan.Aggregate{Keys: []plan.Expr{p}, Aggs: []plan.Expr{col}, Child: n.Child})
+	q = &plan.Sort{Orders: []*plan.SortOrder{{Child: col.Attr(), NullsFirst: true}}, Global: true, Child: q}
+	const most = 10000
+	q = &plan.Limit{N: &plan.Literal{Value: int32(most + 1), T: types.Integer}, Child: q}
+	q, err := finish(q)
+	if err != nil {
+		return nil, err
+	}
+	values, err := r.Run(r.ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if len(values) > most {
+		return nil, errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "pivot with more than 10000 distinct values")
+	}
+	out := make([]pivotValue, len(values))
+	for i, v := range values {
+		l := &plan.Literal{Value: v, T: plan.TypeOf(p)}
+		out[i] = pivotValue{r.pivotName(l), l}
+	}
+	return out, nil
+}

@@ -1,0 +1,318 @@
+package analyze
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/source"
+	"github.com/millrace/millrace/types"
+)
+
+// cte is a common table expression with what its own definition can see.
+type cte struct {
+	name string
+	plan plan.Node
+	env  *cte // the expressions defined before it
+	next *cte
+}
+
+// named finds the relation of a name: a common table expression, a view, a table, a file.
+func (r *resolver) named(n *plan.Named) (plan.Node, error) {
+	if len(n.Parts) == 1 && !n.Stream {
+		for c := r.ctes; c != nil; c = c.next {
+			if r.eq(c.name, n.Parts[0]) {
+				return r.cteRef(c)
+			}
+		}
+	}
+	if v, ok := r.cat.LookupView(n.Parts); ok {
+		child, err := r.view(n.Parts, v)
+		if err != nil {
+			return nil, err
+		}
+		name := n.Parts[len(n.Parts)-1]
+		return &plan.Aliased{Name: name, Child: &plan.View{Name: n.Parts, Child: child}}, nil
+	}
+	t, err := r.cat.LookupTable(r.ctx, n)
+	if err != nil {
+		return nil, at(err, n.Origin)
+	}
+	if t == nil && len(n.Parts) == 2 && source.Lookup(n.Parts[0]) != nil { // SELECT ... FROM json.`path`
+		t = &plan.Read{Format: n.Parts[0], Paths: n.Parts[1:], Options: n.Options, Stream: n.Stream}
+	}
+	if t == nil {
+		return nil, at(errclass.New("TABLE_OR_VIEW_NOT_FOUND", "relationName", errclass.Ident(n.Parts...)), n.Origin)
+	}
+	child, err := r.view(n.Parts, t)
+	if err != nil {
+		return nil, err
+	}
+	path := n.Parts
+	if len(path) == 1 {
+		path = []string{"default", path[0]}
+	}
+	if len(path) == 2 {
+		path = append([]string{"spark_catalog"}, path...)
+	}
+	return &plan.Aliased{Name: path[len(path)-1], Path: path, Child: child}, nil
+}
+
+// view resolves the plan behind a name. It sees none of the query's own names.
+func (r *resolver) view(name []string, n plan.Node) (plan.Node, error) {
+	if plan.Resolved(n) {
+		return n, nil
+	}
+	text := strings.Join(name, ".")
+	if slices.ContainsFunc(r.views, func(v string) bool { return r.eq(v, text) }) {
+		return nil, errclass.New("RECURSIVE_VIEW", "viewIdent", errclass.Ident(name...), "newPath", strings.Join(append(r.views, text), " -> "))
+	}
+	inner := *r
+	inner.ctes, inner.outer, inner.views = nil, nil, append(slices.Clone(r.views), text)
+	return inner.node(n)
+}
+
+// cteRef resolves a common table expression anew for each reference: so each has columns of its own.
+func (r *resolver) cteRef(c *cte) (plan.Node, error) {
+	inner := *r
+	inner.ctes, inner.outer = c.env, nil
+	child, err := inner.node(c.plan)
+	if err != nil {
+		return nil, err
+	}
+	return &plan.Aliased{Name: c.name, Child: child}, nil
+}
+
+// with resolves WITH.
+func (r *resolver) with(n *plan.With) (plan.Node, error) {
+	inner := *r
+	for i, name := range n.Names {
+		for _, other := range n.Names[:i] {
+			if r.eq(other, name) {
+				return nil, errclass.New("DUPLICATED_CTE_NAMES", "duplicateNames", errclass.Ident(name))
+			}
+		}
+		if n.Recursive && refersTo(n.Plans[i], name) {
+			return nil, errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "WITH RECURSIVE "+name)
+		}
+		inner.ctes = &cte{name: name, plan: n.Plans[i], env: inner.ctes, next: inner.ctes}
+	}
+	// Definitions that nothing refers to are checked all the same.
+	for c := inner.ctes; c != r.ctes; c = c.next {
+		if !refersTo(n.Child, c.name) {
+			if _, err := inner.cteRef(c); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return inner.node(n.Child)
+}
+
+func refersTo(n plan.Node, name string) bool {
+	found := false
+	plan.Walk(n, func(n plan.Node) bool {
+		if t, ok := n.(*plan.Named); ok && len(t.Parts) == 1 && strings.EqualFold(t.Parts[0], name) {
+			found = true
+		}
+		for _, e := range n.Exprs() {
+			plan.WalkExpr(e, func(e plan.Expr) bool {
+				if s, ok := e.(*plan.Subquery); ok && refersTo(s.Plan, name) {
+					found = true
+				}
+				return !found
+			})
+		}
+		return !found
+	})
+	return found
+}
+
+// remote finds a relation that was parked on the server.
+func (r *resolver) remote(n *plan.CachedRemote) (plan.Node, error) {
+	c, ok := r.cat.LookupRemote(n.RelationID)
+	if !ok {
+		return nil, errclass.New("TABLE_OR_VIEW_NOT_FOUND", "relationName", errclass.Ident("cached relation "+n.RelationID))
+	}
+	return r.view([]string{n.RelationID}, c)
+}
+
+// read opens a source.
+func (r *resolver) read(n *plan.Read) (plan.Node, error) {
+	name := n.Format
+	if name == "" {
+		if name = r.conf.get("spark.sql.sources.default"); name == "" {
+			name = "parquet"
+		}
+	}
+	f := source.Lookup(name)
+	if f == nil {
+		return nil, errclass.New("DATA_SOURCE_NOT_FOUND", "provider", name)
+	}
+	t := r.opened[n.ID]
+	if t == nil || n.ID == 0 {
+		req := source.Request{Format: strings.ToLower(name), Options: n.Options, Paths: n.Paths, Stream: n.Stream, Env: r.env}
+		if n.Schema != "" {
+			s, err := types.ParseSchema(n.Schema)
+			if err != nil {
+				return nil, err
+			}
+			req.Schema = &s
+		}
+		var err error
+		if t, err = f.Open(r.ctx, req); err != nil {
+			return nil, err
+		}
+		if n.ID != 0 {
+			r.opened[n.ID] = t
+		}
+	}
+	if _, ok := t.(source.Streamer); n.Stream && !ok {
+		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.SOURCE", "provider", name)
+	}
+	if _, ok := t.(source.Batch); !n.Stream && !ok {
+		return nil, errclass.New("UNSUPPORTED_FEATURE.TABLE_OPERATION", "tableName", errclass.Ident(name), "operation", "batch scan")
+	}
+	s := &plan.Scan{ID: n.ID, Source: t, Name: strings.ToLower(name), Out: plan.Attrs(t.Schema()), Stream: n.Stream}
+	if s.ID == 0 {
+		s.ID = plan.NewID()
+	}
+	if h, ok := t.(source.Hidden); ok {
+		s.Hidden = plan.Attrs(types.StructType{Fields: h.HiddenColumns()})
+	}
+	return s, nil
+}
+
+// tableFunc resolves a table-valued function.
+func (r *resolver) tableFunc(n *plan.TableFunc) (plan.Node, error) {
+	name := strings.ToLower(n.Name[len(n.Name)-1])
+	sc := r.over()
+	if isGenerator(name) {
+		return r.generate(&plan.Generate{Gen: &plan.Func{Name: []string{name}, Args: n.Args, Origin: n.Origin}, Child: &plan.OneRow{}})
+	}
+	if name != "range" {
+		return nil, at(errclass.New("UNRESOLVABLE_TABLE_VALUED_FUNCTION", "name", errclass.Ident(n.Name...)), n.Origin)
+	}
+	if len(n.Args) < 1 || len(n.Args) > 4 {
+		return nil, wrongNumArgs("range", "[1, 2, 3, 4]", len(n.Args))
+	}
+	args, err := sc.operands(n.Args)
+	if err != nil {
+		return nil, err
+	}
+	vals := make([]int64, len(args))
+	for i, a := range args {
+		v := r.constant(r.to(a, types.Long))
+		if v == nil || v.IsNull(0) {
+			return nil, errclass.New("DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", "sqlExpr", errclass.Expr(callText("range", args)), "paramIndex", ordinal(i+1),
+				"requiredType", `"BIGINT"`, "inputSql", errclass.Expr(a.SQL()), "inputType", errclass.Expr(plan.TypeOf(a).SQL()))
+		}
+		vals[i] = vec.At[int64](v, 0)
+	}
+	out := &plan.Range{End: vals[0], Step: 1, Out: []*plan.Attr{plan.NewAttr("id", types.Long, false)}}
+	if len(vals) > 1 {
+		out.Start, out.End = vals[0], vals[1]
+	}
+	if len(vals) > 2 {
+		out.Step = vals[2]
+	}
+	if len(vals) > 3 {
+		out.Parts = int(vals[3])
+	}
+	return out, nil
+}
+
+// values resolves VALUES: constant rows become a local relation, others a union of one-row projections.
+func (r *resolver) values(n *plan.Values) (plan.Node, error) {
+	sc := r.over()
+	width := 0
+	if len(n.Rows) > 0 {
+		width = len(n.Rows[0])
+	}
+	rows := make([][]plan.Expr, len(n.Rows))
+	for i, row := range n.Rows {
+		if len(row) != width {
+			return nil, at(errclass.New("INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH", "expectedNumCols", itoa(width), "actualNumCols", itoa(len(row)),
+				"rowIndex", itoa(i)), n.Origin)
+		}
+		var err error
+		if rows[i], err = sc.operands(row); err != nil {
+			return nil, err
+		}
+	}
+	attrs := make([]*plan.Attr, width)
+	for c := range width {
+		ts := make([]types.DataType, len(rows))
+		null := false
+		for i, row := range rows {
+			ts[i] = plan.TypeOf(row[c])
+			null = null || plan.NullableOf(row[c])
+		}
+		name := "col" + itoa(c+1)
+		t, ok := r.common(ts)
+		if !ok {
+			return nil, at(errclass.New("INVALID_INLINE_TABLE.INCOMPATIBLE_TYPES_IN_INLINE_TABLE", "colName", errclass.Ident(name)), n.Origin)
+		}
+		attrs[c] = plan.NewAttr(name, t, null)
+		for _, row := range rows {
+			row[c] = r.to(row[c], t)
+		}
+	}
+	if b := r.constantRows(attrs, rows); b != nil {
+		return &plan.Local{Out: attrs, Rows: []*vec.Batch{b}}, nil
+	}
+	u := &plan.Union{}
+	for _, row := range rows {
+		p := &plan.Project{Child: &plan.OneRow{}}
+		for c, e := range row {
+			p.Cols = append(p.Cols, plan.NewAlias(e, attrs[c].Name))
+		}
+		u.Inputs = append(u.Inputs, p)
+	}
+	if len(u.Inputs) == 1 {
+		return u.Inputs[0], nil
+	}
+	return r.union(u)
+}
+
+// constantRows evaluates rows of constants; nil when some are not.
+func (r *resolver) constantRows(attrs []*plan.Attr, rows [][]plan.Expr) *vec.Batch {
+	cols := make([]*vec.Vector, len(attrs))
+	for c, a := range attrs {
+		b := vec.NewBuilder(a.T)
+		for _, row := range rows {
+			v := r.constant(row[c])
+			if v == nil || b.AppendValue(vec.ValueAt(v, 0)) != nil {
+				return nil
+			}
+		}
+		cols[c] = b.Finish()
+	}
+	return vec.NewBatch(len(rows), cols...)
+}
+
+// aliased resolves new column names of a subquery alias.
+func (r *resolver) aliased(n *plan.Aliased) (plan.Node, error) {
+	if len(n.Columns) == 0 {
+		return n, nil
+	}
+	out := visible(n.Child.Output())
+	if len(out) != len(n.Columns) {
+		return nil, errclass.New("ASSIGNMENT_ARITY_MISMATCH", "numTarget", itoa(len(out)), "numExpr", itoa(len(n.Columns)))
+	}
+	return &plan.Aliased{Name: n.Name, Child: renamed(n.Child, out, n.Columns)}, nil
+}
+
+// renamed projects columns under new names.
+func renamed(child plan.Node, attrs []*plan.Attr, names []string) plan.Node {
+	p := &plan.Project{Child: child}
+	for i, a := range attrs {
+		if a.Name == names[i] {
+			p.Cols = append(p.Cols, a)
+		} else {
+			p.Cols = append(p.Cols, plan.NewAlias(a, names[i]))
+		}
+	}
+	return p
+}

@@ -1,0 +1,208 @@
+package analyze
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/types"
+)
+
+// widen casts the columns of relations to common types, position by position.
+func (r *resolver) widen(operator string, in []plan.Node) ([]plan.Node, error) {
+	first := visible(in[0].Output())
+	outs := make([][]*plan.Attr, len(in))
+	for i, n := range in {
+		outs[i] = visible(n.Output())
+		if len(outs[i]) != len(first) {
+			return nil, errclass.New("NUM_COLUMNS_MISMATCH", "operator", operator, "firstNumColumns", itoa(len(first)),
+				"invalidOrdinalNum", ordinal(i+1), "invalidNumColumns", itoa(len(outs[i])))
+		}
+	}
+	want := make([]types.DataType, len(first))
+	for c, a := range first {
+		t := a.T
+		for i := 1; i < len(in); i++ {
+			u, ok := r.common([]types.DataType{t, outs[i][c].T})
+			if !ok {
+				return nil, errclass.New("INCOMPATIBLE_COLUMN_TYPE", "operator", operator, "columnOrdinalNumber", ordinal(c+1),
+					"tableOrdinalNumber", ordinal(i+1), "dataType1", errclass.Expr(outs[i][c].T.SQL()), "dataType2", errclass.Expr(t.SQL()), "hint", "")
+			}
+			t = u
+		}
+		want[c] = t
+	}
+	out := make([]plan.Node, len(in))
+	for i, n := range in {
+		out[i] = r.castTo(n, outs[i], want)
+	}
+	return out, nil
+}
+
+// castTo projects columns to types; the relation itself when it has just them.
+func (r *resolver) castTo(n plan.Node, attrs []*plan.Attr, want []types.DataType) plan.Node {
+	p := &plan.Project{Child: n}
+	change := len(attrs) != len(n.Output())
+	for i, a := range attrs {
+		if types.SameShape(a.T, want[i]) {
+			p.Cols = append(p.Cols, a)
+			continue
+		}
+		change = true
+		p.Cols = append(p.Cols, plan.NewAlias(r.to(a, want[i]), a.Name))
+	}
+	if !change {
+		return n
+	}
+	return p
+}
+
+// setOp resolves INTERSECT and EXCEPT.
+func (r *resolver) setOp(n *plan.SetOp) (plan.Node, error) {
+	name := "INTERSECT"
+	if n.Kind == plan.Except {
+		name = "EXCEPT"
+	}
+	if n.All {
+		name += " ALL"
+	}
+	in, err := r.widen(name, []plan.Node{n.Left, n.Right})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range in[0].Output() {
+		if _, ok := a.T.(types.MapType); ok {
+			return nil, errclass.New("UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE", "colName", errclass.Ident(a.Name), "dataType", errclass.Expr(a.T.SQL()))
+		}
+	}
+	right, err := apart(in[0], in[1])
+	if err != nil {
+		return nil, err
+	}
+	return &plan.SetOp{Kind: n.Kind, All: n.All, Left: in[0], Right: right}, nil
+}
+
+// union resolves UNION ALL, by position or by name. The first input's columns keep their identities.
+func (r *resolver) union(n *plan.Union) (plan.Node, error) {
+	in := n.Inputs
+	if n.ByName {
+		var err error
+		if in, err = r.byName(in, n.AllowMissing); err != nil {
+			return nil, err
+		}
+	}
+	in, err := r.widen("UNION", in)
+	if err != nil {
+		return nil, err
+	}
+	u := &plan.Union{Inputs: in}
+	for i, a := range in[0].Output() {
+		c := *a
+		c.Qualifier = nil
+		for _, n := range in[1:] {
+			b := n.Output()[i]
+			c.Null = c.Null || b.Null
+			c.T = mergedNulls(c.T, b.T)
+		}
+		u.Out = append(u.Out, &c)
+	}
+	return u, nil
+}
+
+// mergedNulls is a type whose parts may be null where those of either type may.
+func mergedNulls(a, b types.DataType) types.DataType {
+	switch x := a.(type) {
+	case types.ArrayType:
+		if y, ok := b.(types.ArrayType); ok {
+			return types.ArrayType{Element: mergedNulls(x.Element, y.Element), ContainsNull: x.ContainsNull || y.ContainsNull}
+		}
+	case types.MapType:
+		if y, ok := b.(types.MapType); ok {
+			return types.MapType{
+				Key: mergedNulls(x.Key, y.Key), Value: mergedNulls(x.Value, y.Value), ValueContainsNull: x.ValueContainsNull || y.ValueContainsNull,
+			}
+		}
+	case types.StructType:
+		if y, ok := b.(types.StructType); ok && len(x.Fields) == len(y.Fields) {
+			fields := slices.Clone(x.Fields)
+			for i := range fields {
+				fields[i].Type = mergedNulls(fields[i].Type, y.Fields[i].Type)
+				fields[i].Nullable = fields[i].Nullable || y.Fields[i].Nullable
+			}
+			return types.StructType{Fields: fields}
+		}
+	}
+	return a
+}
+
+// byName brings the columns of all inputs into the first one's order.
+func (r *resolver) byName(in []plan.Node, allowMissing bool) ([]plan.Node, error) {
+	names := []string{}
+	for _, a := range visible(in[0].Output()) {
+		names = append(names, a.Name)
+	}
+	types0 := map[string]types.DataType{}
+	for _, n := range in {
+		seen := map[string]bool{}
+		for _, a := range visible(n.Output()) {
+			key := r.foldName(a.Name)
+			if seen[key] {
+				return nil, errclass.New("COLUMN_ALREADY_EXISTS", "columnName", errclass.Ident(strings.ToLower(a.Name)))
+			}
+			seen[key] = true
+			if types0[key] == nil {
+				types0[key] = a.T
+			}
+		}
+	}
+	if allowMissing {
+		for _, n := range in[1:] {
+			for _, a := range visible(n.Output()) {
+				if !slices.ContainsFunc(names, func(s string) bool { return r.eq(s, a.Name) }) {
+					names = append(names, a.Name)
+				}
+			}
+		}
+	}
+	out := make([]plan.Node, len(in))
+	for i, n := range in {
+		sc := r.over(n)
+		p := &plan.Project{Child: n}
+		for _, name := range names {
+			found := sc.named(name)
+			switch {
+			case len(found) > 0:
+				p.Cols = append(p.Cols, found[0])
+			case allowMissing:
+				p.Cols = append(p.Cols, plan.NewAlias(&plan.Literal{T: types0[r.foldName(name)]}, name))
+			default:
+				have := make([]string, 0, len(sc.attrs))
+				for _, a := range visible(sc.attrs) {
+					have = append(have, a.Name)
+				}
+				return nil, errclass.New("UNRESOLVED_COLUMN_AMONG_FIELD_NAMES", "colName", name, "fieldNames", strings.Join(have, ", "))
+			}
+		}
+		if !allowMissing && len(visible(n.Output())) != len(names) {
+			return nil, errclass.New("NUM_COLUMNS_MISMATCH", "operator", "UNION", "firstNumColumns", itoa(len(names)),
+				"invalidOrdinalNum", ordinal(i+1), "invalidNumColumns", itoa(len(visible(n.Output()))))
+		}
+		out[i] = narrowTo(n, p)
+	}
+	return out, nil
+}
+
+// narrowTo leaves a projection out that changes nothing.
+func narrowTo(n plan.Node, p *plan.Project) plan.Node {
+	out := n.Output()
+	if len(out) != len(p.Cols) {
+		return p
+	}
+	for i, c := range p.Cols {
+		if a, ok := c.(*plan.Attr); !ok || a.ID != out[i].ID {
+			return p
+		}
+	}
+	return n
+}

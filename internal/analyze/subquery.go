@@ -1,0 +1,63 @@
+package analyze
+
+import (
+	"strings"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/types"
+)
+
+// subquery resolves a query inside an expression. It sees the columns around it only to refuse them by name.
+func (sc *scope) subquery(s *plan.Subquery) (plan.Expr, error) {
+	values, err := sc.operands(s.Values)
+	if err != nil {
+		return nil, err
+	}
+	inner := *sc.r
+	inner.outer = sc
+	child, err := inner.node(s.Plan)
+	if err != nil {
+		return nil, err
+	}
+	out := &plan.Subquery{Kind: s.Kind, Plan: child, Values: values}
+	cols := visible(child.Output())
+	switch s.Kind {
+	case plan.SubqueryScalar:
+		if len(cols) != 1 {
+			return nil, errclass.New("INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN", "number", itoa(len(cols)))
+		}
+	case plan.SubqueryIn:
+		if err := sc.inSubquery(out, cols); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// inSubquery makes the types of both sides of IN the same.
+func (sc *scope) inSubquery(s *plan.Subquery, cols []*plan.Attr) error {
+	quoted := func(es []plan.Expr) string {
+		parts := make([]string, len(es))
+		for i, e := range es {
+			parts[i] = errclass.Expr(e.SQL())
+		}
+		return strings.Join(parts, ", ")
+	}
+	if len(cols) != len(s.Values) {
+		return errclass.New("DATATYPE_MISMATCH.IN_SUBQUERY_LENGTH_MISMATCH", "sqlExpr", errclass.Expr(s.SQL()), "leftLength", itoa(len(s.Values)),
+			"leftColumns", quoted(s.Values), "rightLength", itoa(len(cols)), "rightColumns", quoted(exprsOf(cols)))
+	}
+	want := make([]types.DataType, len(cols))
+	for i, a := range cols {
+		t, ok := sc.r.common([]types.DataType{plan.TypeOf(s.Values[i]), a.T})
+		if !ok {
+			return errclass.New("DATATYPE_MISMATCH.IN_SUBQUERY_DATA_TYPE_MISMATCH", "sqlExpr", errclass.Expr(s.SQL()),
+				"mismatchedColumns", s.Values[i].SQL()+":"+a.Name, "leftType", errclass.Expr(plan.TypeOf(s.Values[i]).SQL()), "rightType", errclass.Expr(a.T.SQL()))
+		}
+		want[i] = t
+	}
+	s.Values = sc.r.toAll(s.Values, want)
+	s.Plan = sc.r.castTo(s.Plan, cols, want)
+	return nil
+}

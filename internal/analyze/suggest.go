@@ -1,0 +1,78 @@
+package analyze
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/plan"
+)
+
+// unresolved is the error for a name that means nothing, with the most similar columns.
+func (sc *scope) unresolved(parts []string) *errclass.Error {
+	have := visible(sc.attrs)
+	if len(have) == 0 {
+		return errclass.New("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION", "objectName", errclass.Ident(parts...))
+	}
+	return errclass.New("UNRESOLVED_COLUMN.WITH_SUGGESTION", "objectName", errclass.Ident(parts...), "proposal", proposal(parts, have))
+}
+
+// proposal lists the five columns whose names are most like a written one. Qualifiers are left out when they are all the same.
+func proposal(parts []string, have []*plan.Attr) string {
+	oneQualifier := true
+	for _, a := range have {
+		oneQualifier = oneQualifier && slices.Equal(a.Qualifier, have[0].Qualifier)
+	}
+	names := make([][]string, len(have))
+	for i, a := range have {
+		names[i] = []string{a.Name}
+		if !oneQualifier {
+			names[i] = append(slices.Clone(a.Qualifier), a.Name)
+		}
+	}
+	base := parts
+	if oneQualifier {
+		base = parts[len(parts)-1:]
+	}
+	return strings.Join(similar(strings.Join(base, "."), names), ", ")
+}
+
+// similar sorts names by their edit distance from a word and returns the first five, quoted.
+func similar(word string, names [][]string) []string {
+	type entry struct {
+		text string
+		dist int
+	}
+	entries := make([]entry, len(names))
+	for i, n := range names {
+		entries[i] = entry{errclass.Ident(n...), distance(strings.ToLower(word), strings.ToLower(strings.Join(n, ".")))}
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return a.dist - b.dist })
+	out := make([]string, 0, 5)
+	for _, e := range entries[:min(len(entries), 5)] {
+		out = append(out, e.text)
+	}
+	return out
+}
+
+// distance is the Levenshtein distance of two texts.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, c := range x {
+		diag := row[0]
+		row[0] = i + 1
+		for j, d := range y {
+			next := diag
+			if c != d {
+				next++
+			}
+			diag = row[j+1]
+			row[j+1] = min(next, row[j]+1, diag+1)
+		}
+	}
+	return row[len(y)]
+}
