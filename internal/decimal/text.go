@@ -130,6 +130,9 @@ func Parse(s []byte, precision, scale int) (x Int, st Status) {
 	}
 	exp += dropped
 	if x == (Int{}) {
+		if exp >= MaxPrecision {
+			return x, TooBig // as Spark has it
+		}
 		return x, OK
 	}
 	if round >= 0 && -exp <= scale {

@@ -113,7 +113,11 @@ func intervalFormat(input string, to types.DataType) error {
 		family, format = "year-month", "`[+|-]y-m`"
 	}
 	format += ", `INTERVAL [+|-]'...' " + strings.TrimPrefix(to.SQL(), "INTERVAL ") + "`"
-	return errclass.New("INVALID_INTERVAL_FORMAT.UNMATCHED_FORMAT_STRING", "input", input, "intervalStr", family,
+	class := "INVALID_INTERVAL_FORMAT.UNMATCHED_FORMAT_STRING"
+	if family == "day-time" {
+		class += "_WITH_NOTICE"
+	}
+	return errclass.New(class, "input", input, "intervalStr", family,
 		"typeName", to.SimpleString(), "supportedFormat", format)
 }
 

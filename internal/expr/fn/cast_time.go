@@ -163,7 +163,7 @@ func (c castEnv) unitsToInt(from, to types.DataType, unit int64, floor bool) Ker
 			if floor {
 				q = datetime.FloorDiv(x, unit)
 			}
-			if q<<bits>>bits != q && c.mode != CastLegacy {
+			if q<<bits>>bits != q {
 				c.fail(e, out, i, func() error { return castOverflow(string(write(nil, v, i)), from, to) })
 				continue
 			}

@@ -155,15 +155,19 @@ func CanCast(from, to types.DataType, ansi bool) bool {
 	if castPermission(from, to, ansi) != allowed {
 		return false
 	}
+	// Under ANSI a part that cannot be cast fails; otherwise it becomes null, and the target must have room for that.
+	fits := func(null bool, f, t types.DataType, room bool) bool {
+		return room || !null && (ansi || !ForcesNull(f, t))
+	}
 	switch t := to.(type) {
 	case types.ArrayType:
 		if f, ok := from.(types.ArrayType); ok {
-			return CanCast(f.Element, t.Element, ansi) && nullFits(f.ContainsNull || ForcesNull(f.Element, t.Element), t.ContainsNull)
+			return CanCast(f.Element, t.Element, ansi) && fits(f.ContainsNull, f.Element, t.Element, t.ContainsNull)
 		}
 	case types.MapType:
 		if f, ok := from.(types.MapType); ok {
-			return CanCast(f.Key, t.Key, ansi) && !ForcesNull(f.Key, t.Key) &&
-				CanCast(f.Value, t.Value, ansi) && nullFits(f.ValueContainsNull || ForcesNull(f.Value, t.Value), t.ValueContainsNull)
+			return CanCast(f.Key, t.Key, ansi) && fits(false, f.Key, t.Key, false) &&
+				CanCast(f.Value, t.Value, ansi) && fits(f.ValueContainsNull, f.Value, t.Value, t.ValueContainsNull)
 		}
 	case types.StructType:
 		if f, ok := from.(types.StructType); ok {
@@ -172,7 +176,7 @@ func CanCast(from, to types.DataType, ansi bool) bool {
 			}
 			for i, x := range f.Fields {
 				y := t.Fields[i]
-				if !CanCast(x.Type, y.Type, ansi) || !nullFits(x.Nullable || ForcesNull(x.Type, y.Type), y.Nullable) {
+				if !CanCast(x.Type, y.Type, ansi) || !fits(x.Nullable, x.Type, y.Type, y.Nullable) {
 					return false
 				}
 			}

@@ -136,17 +136,18 @@ func compareInts[T signed | ~uint8](op cmpOp) Kernel {
 		dst := vec.Fixed[uint8](out)
 		a, b := sides(args, turned)
 		x, y := vec.Fixed[T](a), vec.Fixed[T](b)
+		ca, cb := a.Encoding() == vec.Const, b.Encoding() == vec.Const
+		if ca && cb {
+			x, ca = flat(a, n, &sx), false
+		}
 		switch {
-		case a.Encoding() == vec.Const && b.Encoding() == vec.Const:
-			x = flat(a, n, &sx)
-			fallthrough
-		case b.Encoding() == vec.Const && !less:
+		case cb && !less:
 			equalConst(dst, x, y[0], flip)
-		case a.Encoding() == vec.Const && !less:
+		case ca && !less:
 			equalConst(dst, y, x[0], flip)
-		case b.Encoding() == vec.Const:
+		case cb:
 			lessConst(dst, x, y[0], flip)
-		case a.Encoding() == vec.Const:
+		case ca:
 			greaterConst(dst, y, x[0], flip)
 		case less:
 			lessInts(dst, x, y, flip)

@@ -81,6 +81,8 @@ var families = []func() []*Function{
 	comparisonFunctions,
 	booleanFunctions,
 	greatestFunctions,
+	bitFunctions,
+	constructFunctions,
 	windowFunctions,
 }
 

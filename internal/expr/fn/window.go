@@ -32,7 +32,10 @@ func bindTimeWindow(b *Binding) (*Bound, error) {
 		return nil, err
 	}
 	t := b.result(c, 0)
-	return BindWindow(t, b.constInt(1), b.constInt(2), b.constInt(3), int(b.constInt(4))), nil
+	bound := BindWindow(t, b.constInt(1), b.constInt(2), b.constInt(3), int(b.constInt(4)))
+	bound.Args, bound.TakesConst = c, true
+	bound.Nullable = b.Args[0].Nullable
+	return bound, nil
 }
 
 // constInt is the value of a constant bigint argument.
