@@ -59,6 +59,10 @@ var parseTable = table{
 		"22006", IllegalArgument,
 		"The interval '<input>' does not have the form <supportedFormat> that <typeName> asks for (<intervalStr>).",
 	},
+	"INVALID_INTERVAL_FORMAT.UNMATCHED_FORMAT_STRING_WITH_NOTICE": {
+		"22006", IllegalArgument,
+		"The interval '<input>' does not have the form <supportedFormat> that <typeName> asks for (<intervalStr>).",
+	},
 	"INVALID_INTERVAL_FORMAT.ARITHMETIC_EXCEPTION":     {"22006", IllegalArgument, "The interval '<input>' is too large."},
 	"INVALID_INTERVAL_FORMAT.INVALID_INTERVAL_LITERAL": {"22006", Parse, "The interval '<input>' cannot be read."},
 	"CANNOT_PARSE_INTERVAL":                            {"22006", Analysis, "<intervalString> is no valid interval; write it like '10 minutes'."},

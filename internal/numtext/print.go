@@ -22,6 +22,14 @@ func AppendFloat(b []byte, f float64, bits int) []byte {
 			b = append(b, '-')
 		}
 		return append(b, "0.0"...)
+	case bits == 64 && math.Abs(f) == math.SmallestNonzeroFloat64, bits == 32 && math.Abs(f) == math.SmallestNonzeroFloat32:
+		if f < 0 {
+			b = append(b, '-')
+		}
+		if bits == 32 {
+			return append(b, "1.4E-45"...) // Java wants two digits
+		}
+		return append(b, "4.9E-324"...)
 	}
 	if a := math.Abs(f); a >= 1e-3 && a < 1e7 {
 		at := len(b)

@@ -180,7 +180,7 @@ func (c castEnv) parseDecimals(t types.DecimalType) Kernel {
 // tooManyDigits is the error of a number in a text that does not fit its decimal type, or none at all.
 func tooManyDigits(s string, t types.DecimalType) error {
 	plain, ok := types.ParseDecimal(s)
-	if !ok {
+	if !ok || plain.Sign() == 0 {
 		return errclass.New("NUMERIC_OUT_OF_SUPPORTED_RANGE", "value", s)
 	}
 	return outOfRange(plain.String(), t)
