@@ -93,6 +93,10 @@ func TestWorkersAndBatchSizesDoNotMatter(t *testing.T) {
 	k, s := ColumnExpr(0, types.Long), ColumnExpr(1, types.String)
 	ops := map[string]func(in, static Op) Op{
 		"project":  func(in, _ Op) Op { return &Project{In: in, Cols: []Expr{s, k}} },
+		"expand": func(in, _ Op) Op {
+			null := Expr{New: func() expr.Node { return expr.NewLiteral(nil, types.Long) }, Type: types.Long, Column: -1}
+			return &Expand{In: in, Lists: [][]Expr{{k, s, k}, {k, s, null}, {null, s, null}}}
+		},
 		"distinct": func(in, _ Op) Op { return &HashAgg{In: in, Keys: []Expr{k, s}} },
 		"sort":     func(in, _ Op) Op { return &Sort{In: in, Limit: -1, Keys: []SortKey{{Expr: s, Desc: true}, {Expr: k}}} },
 		"top":      func(in, _ Op) Op { return &Sort{In: in, Limit: 7, Keys: []SortKey{{Expr: k}}} },
@@ -177,6 +181,17 @@ func TestErrorIsAPosition(t *testing.T) {
 	_, err := Collect(context.Background(), task(2), op(14))
 	if !errclass.Has(err, "DIVIDE_BY_ZERO") {
 		t.Errorf("got %v, want DIVIDE_BY_ZERO", err)
+	}
+	// A row's copies come out together: an error in one list does not hide the rows before it, nor is it lost at the end.
+	twice := func(n int64) Op {
+		x := ColumnExpr(0, types.Long)
+		return &Limit{In: &Expand{In: &Range{0, 14, 1}, Lists: [][]Expr{{x}, {bad}}}, N: n}
+	}
+	if got := len(rowsOf(t, 2, twice(26))); got != 26 {
+		t.Errorf("%d copies before the bad row, want 26", got)
+	}
+	if _, err := Collect(context.Background(), task(2), twice(27)); !errclass.Has(err, "DIVIDE_BY_ZERO") {
+		t.Errorf("expanded: got %v, want DIVIDE_BY_ZERO", err)
 	}
 }
 

@@ -135,60 +135,6 @@ func (s *filterStream) Next(ctx context.Context) (*vec.Batch, error) {
 
 func (s *filterStream) Close() error { return s.in.Close() }
 
-// Expand emits every row once for each list of expressions: for row r all lists, then row r+1, batch-wise list by list.
-type Expand struct {
-	In    Op
-	Lists [][]Expr
-}
-
-// Types implements Op.
-func (e *Expand) Types() []types.DataType { return TypesOf(e.Lists[0]) }
-
-// Inputs implements Op.
-func (e *Expand) Inputs() []Op { return []Op{e.In} }
-
-// Label implements Op.
-func (e *Expand) Label() string { return fmt.Sprintf("Expand [%d lists]", len(e.Lists)) }
-
-// Parts implements Op.
-func (e *Expand) Parts(ctx context.Context, t *Task) (Parts, error) {
-	return mapParts(ctx, t, e.In, func(part int, in Stream) Stream {
-		s := &expandStream{in: in}
-		for _, l := range e.Lists {
-			s.evs = append(s.evs, newEvaluator(t, part, l))
-		}
-		s.next = len(s.evs)
-		return s
-	})
-}
-
-type expandStream struct {
-	in   Stream
-	evs  []*evaluator
-	cur  *vec.Batch
-	next int
-	out  vec.Batch
-}
-
-func (s *expandStream) Next(ctx context.Context) (*vec.Batch, error) {
-	if s.next == len(s.evs) {
-		b, err := s.in.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		s.cur, s.next = b, 0
-	}
-	cols, n, err := s.evs[s.next].compute(s.cur)
-	if err != nil {
-		return nil, err
-	}
-	s.next++
-	s.out = vec.Batch{Cols: cols, N: n}
-	return &s.out, nil
-}
-
-func (s *expandStream) Close() error { return s.in.Close() }
-
 // Union hands out the parts of its inputs one after the other.
 type Union struct{ Ins []Op }
 
