@@ -49,11 +49,16 @@ func analyzer() *Analyzer { return New(catalog(), Conf{ANSI: true}, source.Env{}
 
 func resolve(t *testing.T, query string) (plan.Node, error) {
 	t.Helper()
+	return resolveWith(t, catalog(), query)
+}
+
+func resolveWith(t *testing.T, cat views, query string) (plan.Node, error) {
+	t.Helper()
 	n, err := sql.ParseQuery(query, sql.Options{})
 	if err != nil {
 		t.Fatalf("parse %s: %v", query, err)
 	}
-	return analyzer().Resolve(t.Context(), n)
+	return New(cat, Conf{ANSI: true}, source.Env{}).Resolve(t.Context(), n)
 }
 
 var number = regexp.MustCompile(`#\d+`)

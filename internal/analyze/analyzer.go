@@ -204,6 +204,11 @@ func (r *resolver) node(n plan.Node) (plan.Node, error) {
 		return n.Child, nil
 	case *plan.Observe:
 		return r.observe(n)
+	case *plan.Distinct:
+		if n.Streaming() { // what was seen before is kept as state
+			return &plan.Dedup{Keys: exprsOf(visible(n.Output())), Child: n.Child}, nil
+		}
+		return n, nil
 	case *plan.Unpivot:
 		return r.unpivot(n)
 	case *plan.SetOp:

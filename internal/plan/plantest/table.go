@@ -28,10 +28,7 @@ func (t *Table) Scan(_ context.Context, want source.Projection) ([]source.Split,
 		i := t.schema.IndexFold(name)
 		st.Fields, at = append(st.Fields, t.schema.Fields[i]), append(at, i)
 	}
-	schema, err := types.ArrowSchema(st)
-	if err != nil {
-		return nil, err
-	}
+	schema := types.ArrowSchema(st, types.ArrowOptions{})
 	var out []source.Split
 	for _, b := range t.splits {
 		picked := vec.NewBatch(b.N)

@@ -1,0 +1,125 @@
+package plan
+
+import "github.com/millrace/millrace/types"
+
+// TimeBound is a condition of a join that limits a time of one side from below by the clock of the other: State > Clock + Shift, or
+// State >= Clock + Shift when Strict is not set. Once Clock is known to have passed W, rows whose State is at or before W + Shift
+// meet no more partners.
+type TimeBound struct {
+	State, Clock *Attr
+	Shift        int64 // microseconds
+	Strict       bool
+}
+
+// TimeBounds finds the bounds in a join condition for the times of the side whose columns are state, by columns of the other side
+// that carry a watermark.
+func TimeBounds(cond Expr, state IDSet) []TimeBound {
+	var out []TimeBound
+	for _, c := range Conjuncts(cond) {
+		call, ok := c.(*Call)
+		if !ok || len(call.Args) != 2 {
+			continue
+		}
+		big, small := call.Args[0], call.Args[1]
+		strict := false
+		switch call.Fn.Name {
+		case ">":
+			strict = true
+		case ">=":
+		case "<":
+			strict = true
+			big, small = small, big
+		case "<=":
+			big, small = small, big
+		default:
+			continue
+		}
+		var s timeSum
+		if !s.add(big, 1) || !s.add(small, -1) || len(s.plus) != 1 || len(s.minus) != 1 {
+			continue
+		}
+		// plus + micros > minus, so plus > minus - micros
+		b := TimeBound{State: s.plus[0], Clock: s.minus[0], Shift: -s.micros, Strict: strict}
+		if state.Has(b.State.ID) && !state.Has(b.Clock.ID) && b.Clock.EventTime {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// timeSum is a sum of times and constants.
+type timeSum struct {
+	plus, minus []*Attr
+	micros      int64
+}
+
+// add adds an expression with a sign; false means that it is no sum of times and fixed intervals.
+func (s *timeSum) add(e Expr, sign int64) bool {
+	switch e := e.(type) {
+	case *Alias:
+		return s.add(e.Child, sign)
+	case *Attr:
+		switch e.T.(type) {
+		case types.TimestampType, types.TimestampNTZType:
+		default:
+			return false
+		}
+		if sign > 0 {
+			s.plus = append(s.plus, e)
+		} else {
+			s.minus = append(s.minus, e)
+		}
+		return true
+	case *Literal:
+		switch v := e.Value.(type) {
+		case types.DayTime:
+			s.micros += sign * int64(v)
+			return true
+		case types.Interval:
+			const day = 24 * 60 * 60 * 1000000
+			s.micros += sign * (int64(v.Days)*day + v.Micros)
+			return v.Months == 0
+		}
+		return false
+	case *Cast: // a change of the interval's or the timestamp's form only
+		switch e.To.(type) {
+		case types.TimestampType, types.CalendarIntervalType, types.DayTimeIntervalType:
+			return s.add(e.Child, sign)
+		}
+		return false
+	case *Call:
+		if e.Fn == nil {
+			return false
+		}
+		switch {
+		case e.Fn.Name == "+" && len(e.Args) == 2:
+			return s.add(e.Args[0], sign) && s.add(e.Args[1], sign)
+		case e.Fn.Name == "-" && len(e.Args) == 2:
+			return s.add(e.Args[0], sign) && s.add(e.Args[1], -sign)
+		case e.Fn.Name == "negative" && len(e.Args) == 1:
+			return s.add(e.Args[0], -sign)
+		}
+	}
+	return false
+}
+
+// EquiKeys splits a join condition into pairs of a left and a right expression that must be equal and the other conjuncts.
+func EquiKeys(cond Expr, left, right IDSet) (l, r, rest []Expr) {
+	for _, c := range Conjuncts(cond) {
+		call, ok := c.(*Call)
+		if ok && len(call.Args) == 2 && call.Fn != nil && (call.Fn.Name == "==" || call.Fn.Name == "<=>") {
+			a, b := call.Args[0], call.Args[1]
+			uses := len(References(a)) > 0 && len(References(b)) > 0
+			switch {
+			case uses && left.Within(a) && right.Within(b):
+				l, r = append(l, a), append(r, b)
+				continue
+			case uses && right.Within(a) && left.Within(b):
+				l, r = append(l, b), append(r, a)
+				continue
+			}
+		}
+		rest = append(rest, c)
+	}
+	return l, r, rest
+}
