@@ -83,6 +83,7 @@ var families = []func() []*Function{
 	greatestFunctions,
 	bitFunctions,
 	constructFunctions,
+	itemFunctions,
 	windowFunctions,
 }
 

@@ -250,6 +250,8 @@ func CallSQL(name string, args []Arg) string {
 			return texts[0] + " " + op + " " + texts[1] + " ESCAPE '" + texts[2] + "'"
 		}
 		return name + "(" + texts[0] + ", " + texts[1] + ") ESCAPE '" + texts[2] + "'"
+	case name == "getitem" && len(args) == 2:
+		return texts[0] + "[" + texts[1] + "]"
 	case name == "like" && len(args) == 2:
 		return texts[0] + " LIKE " + texts[1]
 	}
