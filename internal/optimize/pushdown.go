@@ -35,6 +35,10 @@ func pushFilter(n plan.Node) (plan.Node, error) {
 		return split(f, deterministic, func(down plan.Expr) plan.Node {
 			return &plan.Repartition{N: c.N, Shuffle: c.Shuffle, Keys: c.Keys, Child: &plan.Filter{Cond: down, Child: c.Child}}
 		}), nil
+	case *plan.Expand, *plan.Generate:
+		return split(f, func(e plan.Expr) bool { return passing(e, c) }, func(down plan.Expr) plan.Node {
+			return c.WithChildren([]plan.Node{&plan.Filter{Cond: down, Child: c.Children()[0]}})
+		}), nil
 	case *plan.Aggregate:
 		return throughAggregate(f, c)
 	case *plan.Union:
@@ -45,12 +49,12 @@ func pushFilter(n plan.Node) (plan.Node, error) {
 	return f, nil
 }
 
-// split sends the conjuncts that may go down through down and keeps the others above.
+// split sends the conjuncts that may go down through down and keeps the others above. As in Spark a conjunct may overtake another
+// one that stays: what a stateful operator or a watermark gets to see does not depend on how a condition was written.
 func split(f *plan.Filter, may func(plan.Expr) bool, down func(plan.Expr) plan.Node) plan.Node {
 	var low, high []plan.Expr
 	for _, c := range plan.Conjuncts(f.Cond) {
-		// What comes after a conjunct that stays must stay too: it might fail for rows that the other one drops.
-		if len(high) == 0 && may(c) {
+		if may(c) {
 			low = append(low, c)
 		} else {
 			high = append(high, c)
@@ -90,6 +94,34 @@ func deterministic(e plan.Expr) bool {
 func disjoint(e plan.Expr, ids plan.IDSet) bool {
 	for id := range plan.References(e) {
 		if ids.Has(id) {
+			return false
+		}
+	}
+	return true
+}
+
+// passing tells whether a condition can be tested before a node that makes several rows of one: it reads only columns that the node
+// passes on.
+func passing(e plan.Expr, n plan.Node) bool {
+	if len(plan.References(e)) == 0 || !deterministic(e) {
+		return false
+	}
+	if x, ok := n.(*plan.Expand); ok {
+		same := plan.IDSet{}
+		for i, a := range x.Out {
+			if unchanged(x, i, a.ID) {
+				same.AddAll(a)
+			}
+		}
+		return same.Within(e)
+	}
+	return plan.OutputSet(n.Children()[0]).Within(e)
+}
+
+// unchanged tells whether column i of all lists is the input's column id.
+func unchanged(x *plan.Expand, i int, id plan.ID) bool {
+	for _, l := range x.Lists {
+		if a, ok := l[i].(*plan.Attr); !ok || a.ID != id {
 			return false
 		}
 	}
@@ -167,7 +199,7 @@ func throughAggregate(f *plan.Filter, a *plan.Aggregate) (plan.Node, error) {
 	}
 	var low, high []plan.Expr
 	for _, c := range plan.Conjuncts(f.Cond) {
-		if len(high) == 0 && may(c) {
+		if may(c) {
 			low = append(low, lowered[c])
 		} else {
 			high = append(high, c)
