@@ -179,9 +179,9 @@ func throughAggregate(f *plan.Filter, a *plan.Aggregate) (plan.Node, error) {
 		}
 	}
 	below := plan.OutputSet(a.Child)
-	keyText := map[string]bool{}
+	canon := map[string]bool{}
 	for _, k := range a.Keys {
-		keyText[plan.TreeText(plan.Trim(k))] = true
+		canon[plan.Canon(k)] = true
 	}
 	var failed error
 	lowered := map[plan.Expr]plan.Expr{}
@@ -195,7 +195,7 @@ func throughAggregate(f *plan.Filter, a *plan.Aggregate) (plan.Node, error) {
 			return false
 		}
 		lowered[e] = low
-		return deterministic(low) && below.Within(low) && onKeys(low, keyText)
+		return deterministic(low) && below.Within(low) && onKeys(low, canon)
 	}
 	var low, high []plan.Expr
 	for _, c := range plan.Conjuncts(f.Cond) {
@@ -219,7 +219,7 @@ func throughAggregate(f *plan.Filter, a *plan.Aggregate) (plan.Node, error) {
 
 // onKeys tells whether an expression reads columns only through grouping keys.
 func onKeys(e plan.Expr, keys map[string]bool) bool {
-	if keys[plan.TreeText(e)] {
+	if keys[plan.Canon(e)] {
 		return true
 	}
 	if _, ok := e.(*plan.Attr); ok {

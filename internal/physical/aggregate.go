@@ -47,7 +47,7 @@ func (p *Planner) Grouping(n *plan.Aggregate, in exec.Op) (*exec.HashAgg, *exec.
 		if !ok {
 			return e, nil
 		}
-		text := plan.TreeText(a)
+		text := plan.Canon(a)
 		if attr := aggAttrs[text]; attr != nil {
 			return attr, nil
 		}
@@ -96,9 +96,9 @@ func replaceKeys(e plan.Expr, keys []plan.Expr, attrs []*plan.Attr) (plan.Expr, 
 	if _, ok := e.(*plan.Agg); ok {
 		return e, nil
 	}
-	text := plan.TreeText(e)
+	text := plan.Canon(e)
 	for i, k := range keys {
-		if _, attr := k.(*plan.Attr); !attr && plan.TreeText(plan.Trim(k)) == text {
+		if _, attr := k.(*plan.Attr); !attr && plan.Canon(k) == text {
 			return attrs[i], nil
 		}
 	}
