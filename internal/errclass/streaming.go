@@ -92,6 +92,8 @@ var streamingTable = table{
 	"STATEFUL_PROCESSOR_TTL_DURATION_MUST_BE_POSITIVE":                      {"42802", Unsupported, "The time to live of <operationType> on the state <stateName> must be greater than zero."},
 	"STATEFUL_PROCESSOR_INCORRECT_TIME_MODE_TO_ASSIGN_TTL":                  {"42802", Unsupported, "The state <stateName> has a time to live (<operationType>), which needs the time mode ProcessingTime."},
 
+	"STREAMING_QUERY_STOP_TIMEOUT": {"57014", IllegalState, "The query <id> did not stop within <timeout> (spark.sql.streaming.stopTimeout); it is still ending."},
+
 	"STREAMING_CHECKPOINT_MISSING_METADATA_FILE":                                 {"42K03", SparkFailure, "The checkpoint <checkpointLocation> holds logs but no metadata file; choose another checkpointLocation or restore the file."},
 	"CONCURRENT_STREAM_LOG_UPDATE":                                               {"40000", Concurrent, "The batch <batchId> was logged by another run of this query; of several runs on one checkpoint only one may go on."},
 	"BATCH_METADATA_NOT_FOUND":                                                   {"42K03", FileMissing, "The checkpoint has no entry <batchMetadataFile>; restore the file from a copy, or use another checkpointLocation."},

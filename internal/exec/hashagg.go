@@ -30,6 +30,8 @@ type HashAgg struct {
 	In   Op
 	Keys []Expr
 	Aggs []AggExpr
+	// Look, when not nil, is shown the keys of every batch of input rows, by any worker, before they are grouped.
+	Look func(t *Task, keys []*vec.Vector, n int)
 }
 
 // Types implements Op.

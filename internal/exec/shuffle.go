@@ -42,6 +42,9 @@ func (h *HashAgg) Shuffle(ctx context.Context, t *Task, shards int, shardOf func
 			if err != nil {
 				return err
 			}
+			if h.Look != nil {
+				h.Look(t, cols[:len(h.Keys)], n)
+			}
 			return d.add(cols, n)
 		})
 		if err == nil {

@@ -77,7 +77,7 @@ type Store interface {
 type Stats struct {
 	Rows  int64
 	Bytes int64
-	// Loaded says how many tables were found in memory and how many had to be read since the store was opened.
+	// Hits counts the loads that found the version in memory, Misses those that had to read files, since the store was opened.
 	Hits, Misses int64
 }
 

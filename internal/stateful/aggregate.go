@@ -35,7 +35,10 @@ func (a *Aggregate) Label() string {
 	return fmt.Sprintf("StateStoreSave [%d keys], state info [operator %d]", len(a.Group.Keys), a.Operator)
 }
 
-// Spec describes the state of the operator.
+// Number implements Operator.
+func (a *Aggregate) Number() int { return a.Operator }
+
+// Spec implements Operator.
 func (a *Aggregate) Spec(partitions int, meaning string) state.Spec {
 	if len(a.Group.Keys) == 0 {
 		partitions = 1
@@ -48,6 +51,21 @@ func (a *Aggregate) Spec(partitions int, meaning string) state.Spec {
 		s.Time = func(keys []*vec.Vector, n int) []int64 { return TimesOf(keys[a.TimeKey], n, state.NoTime) }
 	}
 	return s
+}
+
+// CountLate is the grouping's Look: it counts the input rows that are late, which dropLate, behind the partial aggregation, cannot.
+func (a *Aggregate) CountLate(t *exec.Task, keys []*vec.Vector, n int) {
+	batch := Of(t)
+	if batch.Mode == Complete {
+		return
+	}
+	bound, late := batch.Bounds[a.Operator].Late, int64(0)
+	for _, at := range TimesOf(keys[a.TimeKey], n, state.NoTime) {
+		if at <= bound {
+			late++
+		}
+	}
+	atomic.AddInt64(&batch.Ops[a.Operator].DroppedLateRows, late)
 }
 
 // Values makes the value columns of one shard.
@@ -77,7 +95,7 @@ func (v *aggValues) Reset()                           { v.acc = v.a.Group.NewAcc
 // Bytes estimates the memory held.
 func (v *aggValues) Bytes() int64 { return v.acc.Bytes() }
 
-// Attach makes the store's shards ready for the operator. It is called once, when the query starts.
+// Attach implements Operator.
 func (a *Aggregate) Attach(s state.Store, partitions int, t *exec.Task) []state.Values {
 	if len(a.Group.Keys) == 0 {
 		partitions = 1
@@ -121,25 +139,12 @@ func (a *Aggregate) Parts(ctx context.Context, t *exec.Task) (exec.Parts, error)
 	return exec.PartsOf(outs...), nil
 }
 
-// tally adds up the figures of shards.
-type tally struct{ updated, removed, late, lateRows, updateNanos, removalNanos atomic.Int64 }
-
 func (t *tally) add(s *aggShard) {
 	t.updated.Add(s.updated)
 	t.removed.Add(s.removed)
 	t.late.Add(s.late)
-	t.lateRows.Add(s.lateRows)
 	t.updateNanos.Add(s.updateNanos)
 	t.removalNanos.Add(s.removalNanos)
-}
-
-func (t *tally) into(o *OpStats) {
-	o.Updated += t.updated.Load()
-	o.Removed += t.removed.Load()
-	o.DroppedLate += t.late.Load()
-	o.DroppedLateRows += t.lateRows.Load()
-	o.UpdateNanos += t.updateNanos.Load()
-	o.RemovalNanos += t.removalNanos.Load()
 }
 
 // aggShard is the work of one micro-batch on one shard.
@@ -155,8 +160,8 @@ type aggShard struct {
 	fresh   []uint32
 	lateSet group.Table // late groups, to be counted once each
 
-	updated, removed, late, lateRows int64
-	updateNanos, removalNanos        int64
+	updated, removed, late    int64
+	updateNanos, removalNanos int64
 }
 
 func (s *aggShard) run(chunks []exec.Chunk) ([]*vec.Batch, error) {
@@ -267,7 +272,6 @@ func (s *aggShard) dropLate(c exec.Chunk) exec.Chunk {
 	if len(late) == 0 {
 		return c
 	}
-	s.lateRows += int64(len(late))
 	if s.lateSet == nil {
 		s.lateSet = group.New(s.a.Group.KeyTypes())
 	}

@@ -57,7 +57,26 @@ type OpStats struct {
 type EventTimes struct {
 	Count    int64
 	Min, Max int64
-	Sum      float64
+	// The sum is that of whole seconds and of the milliseconds beside them: exact, hence the same in any order of adding.
+	seconds, millis int64
+}
+
+// note adds one event time.
+func (e *EventTimes) note(ms int64) {
+	if e.Count == 0 {
+		e.Min, e.Max = ms, ms
+	}
+	e.Count++
+	e.Min, e.Max = min(e.Min, ms), max(e.Max, ms)
+	s := floorDiv(ms, 1000)
+	e.seconds += s
+	e.millis += ms - s*1000
+}
+
+// Avg is the mean, rounded down.
+func (e *EventTimes) Avg() int64 {
+	q := floorDiv(e.seconds, e.Count)
+	return q*1000 + floorDiv((e.seconds-q*e.Count)*1000+e.millis, e.Count)
 }
 
 // Add merges statistics.
@@ -71,7 +90,8 @@ func (e *EventTimes) Add(o EventTimes) {
 	}
 	e.Count += o.Count
 	e.Min, e.Max = min(e.Min, o.Min), max(e.Max, o.Max)
-	e.Sum += o.Sum
+	e.seconds += o.seconds
+	e.millis += o.millis
 }
 
 func (b *Batch) noteEventTimes(id uint64, e EventTimes) {

@@ -67,28 +67,19 @@ func (s *eventTimeStream) Close() error {
 func (s *eventTimeStream) note(b *vec.Batch) {
 	v := TimeOf(b.Cols[s.w.Column]).Flatten()
 	xs, valid := vec.Fixed[int64](v), v.Validity()
-	e := EventTimes{}
-	lo, hi := int64(1<<63-1), int64(-1<<63)
-	one := func(i int) {
-		if !valid.Get(i) {
-			return
-		}
-		ms := floorDiv(xs[i], 1000)
-		lo, hi = min(lo, ms), max(hi, ms)
-		e.Sum += float64(ms)
-		e.Count++
-	}
 	if b.Sel == nil {
-		for i := range b.N {
-			one(i)
+		for i, x := range xs[:b.N] {
+			if valid.Get(i) {
+				s.seen.note(floorDiv(x, 1000))
+			}
 		}
-	} else {
-		for _, i := range b.Sel {
-			one(int(i))
+		return
+	}
+	for _, i := range b.Sel {
+		if valid.Get(int(i)) {
+			s.seen.note(floorDiv(xs[i], 1000))
 		}
 	}
-	e.Min, e.Max = lo, hi
-	s.seen.Add(e)
 }
 
 func floorDiv(x, y int64) int64 {

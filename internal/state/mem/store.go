@@ -77,10 +77,12 @@ const (
 // Load implements state.Store.
 func (s *store) Load(ctx context.Context, version int64) error {
 	if version == s.version {
-		s.hits += int64(len(s.tables))
+		s.hits++
 		return nil
 	}
-	s.misses += int64(len(s.tables))
+	if version > 0 {
+		s.misses++
+	}
 	s.Abort()
 	base, err := s.base(version)
 	if err != nil {

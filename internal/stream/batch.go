@@ -1,0 +1,261 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/millrace/millrace/internal/exec"
+	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/stateful"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/sink"
+	"github.com/millrace/millrace/types"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// batchResult is what a batch leaves for its report.
+type batchResult struct {
+	id          int64
+	news        bool // it had data
+	watermarkMs int64
+	rows        int64 // given to the sink
+	skipped     bool  // the sink had it already
+	eventTimes  map[uint64]stateful.EventTimes
+	figures     []stateful.OpStats
+	commitMs    int64 // of the state
+	observed    []ObservedRow
+}
+
+// runBatch runs the batch at hand as it is logged: rows, clock and watermark come from the log and nowhere else, so that a batch run
+// again is the same batch.
+func (d *driver) runBatch(ctx context.Context) (*batchResult, error) {
+	meta := d.logged.Metadata
+	r := &batchResult{id: d.batch, watermarkMs: meta.BatchWatermarkMs}
+	for _, in := range d.inputs {
+		r.news = r.news || in.moved()
+	}
+	if r.news {
+		d.q.say("Processing new data")
+	} else {
+		d.q.say("No new data but cleaning up state")
+	}
+	d.q.setStatus(func(s *Status) { s.IsDataAvailable = r.news })
+	t := d.task
+	t.Batch = &expr.BatchParams{Now: meta.BatchTimestampMs * 1000, Zone: d.zone, Seed: d.batch}
+	t.Inputs = map[uint64]exec.Input{}
+	t.Observed = &exec.Observed{}
+	for _, in := range d.inputs {
+		err := d.clock.timed("getBatch", func() error {
+			ps, err := in.parts(ctx)
+			t.Inputs[uint64(in.plan.id)] = exec.Input{Parts: ps}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	var batch *stateful.Batch
+	if err := d.clock.timed("queryPlanning", func() error { batch = d.bind(meta.BatchWatermarkMs); return nil }); err != nil {
+		return nil, err
+	}
+	t.Streaming = batch
+	d.q.explained()
+	if err := d.clock.timed("addBatch", func() error { return d.execute(ctx, &t, batch, r) }); err != nil {
+		return nil, err
+	}
+	r.eventTimes, r.figures = batch.EventTimes(), batch.Ops
+	return r, d.clock.timed("commitOffsets", func() error { return d.maintain(ctx) })
+}
+
+// bind gives the operators their bounds: rows are late by the watermark of the batch before, state is final by that of this one.
+func (d *driver) bind(watermarkMs int64) *stateful.Batch {
+	ops := d.plan.operators
+	previous := d.previousMs
+	if d.conf.Value("spark.sql.streaming.statefulOperator.allowMultiple") == "false" {
+		previous = watermarkMs
+	}
+	propagate(d.plan.root, previous, d.late)
+	propagate(d.plan.root, watermarkMs, d.evict)
+	b := &stateful.Batch{Mode: d.mode, Bounds: make([]stateful.Bounds, len(ops)), Stores: make([]state.Store, len(ops)),
+		Values: make([][]state.Values, len(ops)), Ops: make([]stateful.OpStats, len(ops))}
+	for i, o := range ops {
+		o.bound = d.evict[i]
+		b.Bounds[i] = stateful.Bounds{Late: micros(d.late[i]), Evict: micros(d.evict[i])}
+		b.Stores[i], b.Values[i] = o.store, o.values
+	}
+	return b
+}
+
+// execute computes the batch into the sink and makes state and sink durable, in this order: a sink that has committed is proof that
+// the state is there.
+func (d *driver) execute(ctx context.Context, t *exec.Task, batch *stateful.Batch, r *batchResult) error {
+	if err := load(ctx, d.plan.operators, d.batch); err != nil {
+		return err
+	}
+	out, skip, err := d.sink.Begin(ctx, d.batch)
+	if err != nil {
+		return err
+	}
+	r.skipped = skip
+	if skip {
+		out = nil // the rows are computed all the same: for the state and the watermark
+	}
+	messages, err := d.write(ctx, t, out, r)
+	if err == nil {
+		err = d.observe(ctx, t, r)
+	}
+	if err == nil {
+		began := d.rt.Clock.Now()
+		err = d.saveState(ctx)
+		r.commitMs = d.rt.Clock.Now().Sub(began).Milliseconds()
+	}
+	if err == nil && out != nil {
+		err = out.Commit(ctx, messages)
+	}
+	if err != nil && out != nil {
+		out.Abort(context.WithoutCancel(ctx))
+	}
+	return err
+}
+
+// write runs the plan and hands the rows to the sink, part by part.
+func (d *driver) write(ctx context.Context, t *exec.Task, out sink.Batch, r *batchResult) ([]sink.Message, error) {
+	parts, err := d.plan.root.Parts(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	schema := types.ArrowSchema(d.plan.schema, types.ArrowOptions{})
+	written := make([]sink.Message, parts.N)
+	used := make([]bool, parts.N)
+	var rows atomic.Int64
+	err = exec.Run(ctx, t, parts, func(ctx context.Context, i int, s exec.Stream) error {
+		p := partWriter{out: out, part: i, schema: schema}
+		err := exec.Drain(ctx, s, func(b *vec.Batch) error { return p.write(ctx, b) })
+		if err != nil {
+			p.abort()
+			return err
+		}
+		rows.Add(p.rows)
+		written[i], used[i], err = p.close(ctx)
+		return err
+	})
+	r.rows = rows.Load()
+	if err != nil {
+		return nil, err
+	}
+	var messages []sink.Message
+	for i, m := range written {
+		if used[i] {
+			messages = append(messages, m)
+		}
+	}
+	return messages, nil
+}
+
+// partWriter writes one part. It opens the sink's writer with the first row, so that parts without rows make no files.
+type partWriter struct {
+	out    sink.Batch
+	part   int
+	schema *arrow.Schema
+	w      sink.Writer
+	rows   int64
+}
+
+func (p *partWriter) write(ctx context.Context, b *vec.Batch) error {
+	p.rows += int64(b.Rows())
+	if p.out == nil {
+		return nil
+	}
+	rec, err := vec.ToArrow(b, p.schema)
+	if err != nil {
+		return err
+	}
+	if p.w == nil {
+		if p.w, err = p.out.Writer(ctx, p.part); err != nil {
+			return err
+		}
+	}
+	return p.w.Write(ctx, rec)
+}
+
+func (p *partWriter) close(ctx context.Context) (m sink.Message, used bool, err error) {
+	if p.w == nil {
+		return nil, false, nil
+	}
+	m, err = p.w.Close(ctx)
+	return m, true, err
+}
+
+func (p *partWriter) abort() {
+	if p.w != nil {
+		p.w.Abort()
+	}
+}
+
+// saveState writes the changes of all operators and makes them durable in one round.
+func (d *driver) saveState(ctx context.Context) error {
+	if len(d.plan.operators) == 0 {
+		return nil
+	}
+	var r fs.Round
+	for i, o := range d.plan.operators {
+		if d.batch == 0 {
+			s, err := d.ck.StageOperator(o.describe(i, d.frozen.partitions))
+			if err != nil {
+				return errors.Join(err, discard(&r))
+			}
+			if s != nil {
+				r.Publish(s)
+			}
+		}
+		s, err := o.store.Prepare(ctx)
+		if err != nil {
+			return errors.Join(err, discard(&r))
+		}
+		r.Publish(s)
+	}
+	return r.Commit(ctx)
+}
+
+// discard removes the files of a round that will not be committed.
+func discard(r *fs.Round) error {
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := r.Commit(done); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// maintain lets the stores merge and delete files that no batch to be kept needs.
+func (d *driver) maintain(ctx context.Context) error {
+	for _, o := range d.plan.operators {
+		if err := o.store.Maintain(ctx, max(0, d.batch+1-d.keep())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// observe computes the observed metrics of the batch.
+func (d *driver) observe(ctx context.Context, t *exec.Task, r *batchResult) error {
+	for _, o := range d.plan.observed {
+		row, err := t.Observed.Row(ctx, t, o)
+		if err != nil {
+			return err
+		}
+		values := make([]any, len(row.Cols))
+		for i, c := range row.Cols {
+			values[i] = vec.ValueAt(c, 0)
+		}
+		r.observed = append(r.observed, ObservedRow{Name: o.Name, Schema: o.Schema, Values: values})
+	}
+	return nil
+}

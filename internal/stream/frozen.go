@@ -1,0 +1,88 @@
+package stream
+
+import (
+	"strconv"
+
+	"github.com/millrace/millrace/internal/checkpoint"
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/state/mem"
+)
+
+// Settings that are fixed by the first batch of a checkpoint, under the names by which the offset log knows them.
+const (
+	keyPartitions = "spark.sql.shuffle.partitions"
+	keyProvider   = "spark.sql.streaming.stateStore.providerClass"
+	keyPolicy     = "spark.sql.streaming.multipleWatermarkPolicy"
+)
+
+// sparkProvider is what stands in the offset log of a query without state, so that it can move to Spark.
+const sparkProvider = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+
+// constantConf are the entries of a new offset log that do not depend on the session: formats of Spark's own state.
+var constantConf = map[string]string{
+	"spark.sql.streaming.stateStore.rocksdb.formatVersion":          "5",
+	"spark.sql.streaming.stateStore.rocksdb.mergeOperatorVersion":   "2",
+	"spark.sql.streaming.stateStore.encodingFormat":                 "unsaferow",
+	"spark.sql.streaming.stateStore.rowChecksum.enabled":            "false",
+	"spark.sql.streaming.stateStore.compression.codec":              "lz4",
+	"spark.sql.streaming.queryEvolution.enableSourceEvolution":      "false",
+	"spark.sql.streaming.statefulOperator.useStrictDistribution":    "true",
+	"spark.sql.streaming.flatMapGroupsWithState.stateFormatVersion": "2",
+	"spark.sql.streaming.aggregation.stateFormatVersion":            "2",
+	"spark.sql.streaming.join.stateFormatVersion":                   "2",
+	"spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan":      "false",
+	"spark.sql.function.protobufExtensions.enabled":                 "false",
+}
+
+// frozen are the settings that a checkpoint fixes.
+type frozen struct {
+	partitions int
+	policy     string
+	// conf is what every entry of the offset log says.
+	conf checkpoint.Conf
+}
+
+// freeze takes the settings of a checkpoint from its log, or makes those of a new one. A new query without a setting of its own
+// has as many partitions as there are cores.
+func freeze(logged *checkpoint.OffsetSeq, conf Conf, cores int, stateful bool) (frozen, error) {
+	if logged != nil {
+		return thaw(logged.Metadata.Conf, conf, cores, stateful)
+	}
+	f := frozen{partitions: cores, policy: conf.Value(keyPolicy)}
+	if text, ok := conf.Explicit(keyPartitions); ok {
+		if n, err := strconv.Atoi(text); err == nil && n > 0 {
+			f.partitions = n
+		}
+	}
+	if f.policy == "" {
+		f.policy = "min"
+	}
+	all := map[string]string{keyPartitions: strconv.Itoa(f.partitions), keyPolicy: f.policy, keyProvider: sparkProvider}
+	for k, v := range constantConf {
+		all[k] = v
+	}
+	if stateful {
+		all[keyProvider] = mem.Name
+	}
+	f.conf = checkpoint.NewConf(all)
+	return f, nil
+}
+
+// thaw reads the settings of a log. Old logs lack some; then the session's count, as in Spark.
+func thaw(logged checkpoint.Conf, conf Conf, cores int, stateful bool) (frozen, error) {
+	f := frozen{partitions: cores, policy: "min", conf: logged}
+	text, ok := logged.Get(keyPartitions)
+	if !ok {
+		text, ok = conf.Explicit(keyPartitions)
+	}
+	if n, err := strconv.Atoi(text); ok && err == nil && n > 0 {
+		f.partitions = n
+	}
+	if p, ok := logged.Get(keyPolicy); ok {
+		f.policy = p
+	}
+	if p, ok := logged.Get(keyProvider); ok && stateful && p != mem.Name {
+		return f, errclass.New("STATE_STORE_INVALID_CONFIG_AFTER_RESTART", "configName", keyProvider, "oldConfig", p, "newConfig", mem.Name)
+	}
+	return f, nil
+}

@@ -1,0 +1,207 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/millrace/millrace/internal/checkpoint"
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/exec"
+	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/stateful"
+)
+
+// operator is a stateful operator of a query with its state.
+type operator struct {
+	op      stateful.Operator
+	name    string // Spark's: stateStoreSave, dedupe, ...
+	meaning string
+	// single is set for state that is one partition whatever the number of shuffle partitions is.
+	single bool
+	// cleans is set when an advance of the watermark is reason for a batch without data.
+	cleans bool
+	// hitsPerBatch is how often Spark would open each store in a batch.
+	hitsPerBatch int64
+	// custom are the metrics that the operator itself adds.
+	custom []string
+
+	store  state.Store
+	values []state.Values
+
+	// bound is the watermark, in ms, by which the last batch evicted; none before the first.
+	bound int64
+	last  StateOperatorProgress
+}
+
+// partitions is the number of partitions of the operator's state.
+func (o *operator) partitions(shuffle int) int {
+	if o.single {
+		return 1
+	}
+	return shuffle
+}
+
+// open makes the stores of all operators. Nothing is read.
+func openStores(ops []*operator, p state.Provider, dir string, t *exec.Task) error {
+	for _, o := range ops {
+		n := o.partitions(t.Partitions)
+		store, err := p.Open(dir, o.op.Spec(n, o.meaning))
+		if err != nil {
+			return err
+		}
+		o.store, o.values = store, o.op.Attach(store, n, t)
+	}
+	return nil
+}
+
+// closeStores closes what openStores has opened.
+func closeStores(ops []*operator) error {
+	var errs []error
+	for _, o := range ops {
+		if o.store != nil {
+			errs = append(errs, o.store.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// describe is the operator as the checkpoint notes it.
+func (o *operator) describe(number, shuffle int) checkpoint.Operator {
+	return checkpoint.Operator{ID: int64(number), Name: o.name, Stores: []checkpoint.Store{
+		{Name: "default", NumPartitions: int64(o.partitions(shuffle))},
+	}}
+}
+
+// checkOperators compares the operators of a plan with those that the checkpoint has state of. Until the first batch is committed
+// some may not have been written yet.
+func checkOperators(ck *checkpoint.Checkpoint, ops []*operator, committed bool) error {
+	stored, err := ck.Operators()
+	if err != nil {
+		return err
+	}
+	same := len(stored) == len(ops) || len(stored) < len(ops) && !committed
+	var was, is []string
+	for _, s := range stored {
+		was = append(was, fmt.Sprintf("(OperatorId: %d -> OperatorName: %s)", s.ID, s.Name))
+		same = same && s.ID < int64(len(ops)) && s.Name == ops[s.ID].name
+	}
+	for i, o := range ops {
+		is = append(is, fmt.Sprintf("(OperatorId: %d -> OperatorName: %s)", i, o.name))
+	}
+	switch {
+	case same:
+		return nil
+	case len(stored) == 0:
+		return errclass.New("STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY", "checkpointLocation", ck.StateDir())
+	}
+	return errclass.New("STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA",
+		"OpsInMetadataSeq", strings.Join(was, ", "), "OpsInCurBatchSeq", strings.Join(is, ", "))
+}
+
+// noWatermark is the watermark of an operator that has none below it: nothing is late, nothing is final.
+const noWatermark = math.MinInt64
+
+// propagate finds the watermark in ms that arrives at each stateful operator when the global one is global. A plan of several
+// operators passes it upwards: joins may hold it back for those above them.
+func propagate(root exec.Op, global int64, at []int64) {
+	for i := range at {
+		at[i] = noWatermark
+	}
+	flow(root, global, at)
+}
+
+// flow returns the watermark of an operator's output.
+func flow(op exec.Op, global int64, at []int64) int64 {
+	in := int64(noWatermark)
+	for _, k := range op.Inputs() {
+		w := flow(k, global, at)
+		if w != noWatermark && (in == noWatermark || w < in) {
+			in = w
+		}
+	}
+	switch op := op.(type) {
+	case *stateful.EventTime:
+		return global
+	case stateful.Operator:
+		at[op.Number()] = in
+		return in
+	}
+	return in
+}
+
+// micros turns a watermark into a bound of event times.
+func micros(ms int64) int64 {
+	switch {
+	case ms > math.MaxInt64/1000:
+		return math.MaxInt64 - 1
+	case ms < math.MinInt64/1000:
+		return math.MinInt64
+	}
+	return ms * 1000
+}
+
+// report is the operator's part of a progress report. It is taken after the state was committed.
+func (o *operator) report(figures *stateful.OpStats, shuffle int, commitMs int64) StateOperatorProgress {
+	st := o.store.Stats()
+	instances := int64(o.partitions(shuffle))
+	p := StateOperatorProgress{
+		OperatorName:              o.name,
+		NumRowsTotal:              st.Rows,
+		NumRowsUpdated:            figures.Updated,
+		AllUpdatesTimeMs:          figures.UpdateNanos / 1e6,
+		NumRowsRemoved:            figures.Removed,
+		AllRemovalsTimeMs:         figures.RemovalNanos / 1e6,
+		CommitTimeMs:              commitMs,
+		MemoryUsedBytes:           st.Bytes,
+		NumRowsDroppedByWatermark: figures.DroppedLate,
+		NumShufflePartitions:      int64(shuffle),
+		NumStateStoreInstances:    instances,
+		CustomMetrics: map[string]int64{
+			"loadedMapCacheHitCount":         st.Hits * o.hitsPerBatch * instances,
+			"loadedMapCacheMissCount":        st.Misses * instances,
+			"stateOnCurrentVersionSizeBytes": st.Bytes,
+			"numSnapshotsAutoRepaired":       0,
+			"forceSnapshotCount":             0,
+			// Rows, where numRowsDroppedByWatermark counts groups for aggregations as Spark does.
+			"millrace.numInputRowsDroppedByWatermark": figures.DroppedLateRows,
+		},
+	}
+	for _, name := range o.custom {
+		p.CustomMetrics[name] = figures.Custom[name]
+	}
+	// Spark names the last five of the stores.
+	for i := max(0, shuffle-5); i < shuffle; i++ {
+		p.CustomMetrics["SnapshotLastUploaded.partition_"+strconv.Itoa(i)+"_default"] = -1
+	}
+	return p
+}
+
+// idle is the last report of the operator as it stands in reports of triggers without a batch.
+func (o *operator) idle() StateOperatorProgress {
+	p := o.last
+	p.NumRowsUpdated, p.NumRowsDroppedByWatermark = 0, 0
+	return p
+}
+
+// load brings all state to a version.
+func load(ctx context.Context, ops []*operator, version int64) error {
+	for _, o := range ops {
+		if err := o.store.Load(ctx, version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abort drops what a failed batch has done to the state.
+func abort(ops []*operator) {
+	for _, o := range ops {
+		if o.store != nil {
+			o.store.Abort()
+		}
+	}
+}

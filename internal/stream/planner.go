@@ -1,0 +1,359 @@
+package stream
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/exec"
+	"github.com/millrace/millrace/internal/optimize"
+	"github.com/millrace/millrace/internal/physical"
+	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/stateful"
+	"github.com/millrace/millrace/source"
+	"github.com/millrace/millrace/types"
+)
+
+// compiled is a query's plan, made once at its start and run by every batch.
+type compiled struct {
+	analysed, optimised plan.Node
+	root                exec.Op
+	schema              types.StructType // of the result
+	sources             []*sourcePlan    // in the order of their first use: their position in the offset log
+	operators           []*operator      // by number
+	watermarks          []*watermark     // in the order in which they stand in the plan, the topmost first
+	observed            []*exec.Observe
+}
+
+// sourcePlan is what the plan wants of one source.
+type sourcePlan struct {
+	id   plan.ID
+	name string
+	// table is the connector's; it is shared by all uses of the source in the plan.
+	table source.Streamer
+	want  source.Projection
+	out   types.StructType // the columns that the splits deliver
+}
+
+// watermark is one withWatermark of the plan.
+type watermark struct {
+	id    plan.ID
+	delay int64 // ms
+}
+
+// compiler makes operators of the nodes that work differently in a stream. It implements physical.StatefulPlanner.
+type compiler struct {
+	mode stateful.Mode
+	out  *compiled
+	byID map[plan.ID]*sourcePlan
+	// single is set when one watermark serves for all operators (statefulOperator.allowMultiple=false): then a second withWatermark
+	// may stand above a first.
+	single bool
+}
+
+// compile optimises and plans a resolved query.
+func compile(analysed plan.Node, mode stateful.Mode, conf Conf, zone *time.Location, now time.Time) (*compiled, error) {
+	c := &compiler{mode: mode, out: &compiled{analysed: analysed}, byID: map[plan.ID]*sourcePlan{}}
+	c.single = conf.Value("spark.sql.streaming.statefulOperator.allowMultiple") == "false"
+	if err := c.findSources(analysed); err != nil {
+		return nil, err
+	}
+	if err := c.checkWatermarks(analysed); err != nil {
+		return nil, err
+	}
+	opt, err := optimize.Plan(analysed, optimize.Options{Zone: zone})
+	if err != nil {
+		return nil, err
+	}
+	c.out.optimised = opt
+	c.project(opt)
+	ph := &physical.Planner{Zone: zone, Now: now.UnixMicro(), Stateful: c}
+	if c.out.root, err = ph.Plan(opt); err != nil {
+		return nil, err
+	}
+	c.out.schema = physical.Schema(opt.Output())
+	return c.out, nil
+}
+
+// findSources numbers the streaming sources as they come in the analysed plan: that is their place in the offset log.
+func (c *compiler) findSources(n plan.Node) error {
+	var err error
+	plan.Walk(n, func(n plan.Node) bool {
+		s, ok := n.(*plan.Scan)
+		if !ok || !s.Stream || err != nil || c.byID[s.ID] != nil {
+			return err == nil
+		}
+		table, ok := s.Source.(source.Streamer)
+		if !ok {
+			err = errclass.New("UNSUPPORTED_STREAMING_OPERATION.SOURCE", "provider", s.Name)
+			return false
+		}
+		p := &sourcePlan{id: s.ID, name: s.Name, table: table}
+		c.byID[s.ID] = p
+		c.out.sources = append(c.out.sources, p)
+		return true
+	})
+	return err
+}
+
+// project settles which columns are read: those that any use of a source needs. Filters are left to the plan when there are
+// several uses, which may filter differently.
+func (c *compiler) project(n plan.Node) {
+	uses := map[plan.ID][]*plan.Scan{}
+	plan.Walk(n, func(n plan.Node) bool {
+		if s, ok := n.(*plan.Scan); ok && s.Stream {
+			uses[s.ID] = append(uses[s.ID], s)
+		}
+		return true
+	})
+	for _, p := range c.out.sources {
+		scans := uses[p.id]
+		var cols []*plan.Attr
+		seen := map[string]bool{}
+		for _, s := range scans {
+			for _, a := range s.Out {
+				if !seen[a.Name] {
+					seen[a.Name] = true
+					cols = append(cols, a)
+				}
+			}
+		}
+		all := &plan.Scan{Out: cols}
+		if len(scans) == 1 {
+			all.Filters = scans[0].Filters
+		}
+		p.want, p.out = physical.Want(all), physical.Schema(cols)
+	}
+}
+
+// checkWatermarks refuses a watermark above another one.
+func (c *compiler) checkWatermarks(n plan.Node) error {
+	if c.single {
+		return nil
+	}
+	var err error
+	plan.Walk(n, func(n plan.Node) bool {
+		w, ok := n.(*plan.Watermark)
+		if !ok || !w.Streaming() {
+			return err == nil
+		}
+		plan.Walk(w.Child, func(n plan.Node) bool {
+			if lower, ok := n.(*plan.Watermark); ok && lower.Streaming() && err == nil {
+				name := w.Col.SQL()
+				if a, ok := w.Col.(*plan.Attr); ok {
+					name = a.Name
+				}
+				err = errclass.New("UNSUPPORTED_STREAMING_OPERATION.WATERMARK_REDEFINED", "column", name)
+			}
+			return err == nil
+		})
+		return err == nil
+	})
+	return err
+}
+
+// Plan implements physical.StatefulPlanner.
+func (c *compiler) Plan(p *physical.Planner, n plan.Node) (exec.Op, error) {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return c.scan(n)
+	case *plan.Watermark:
+		return c.watermark(p, n)
+	case *plan.Aggregate:
+		return c.aggregate(p, n)
+	case *plan.Distinct:
+		return c.dedup(p, n.Child, n.Child.Output(), false)
+	case *plan.Dedup:
+		return c.dedupNode(p, n)
+	case *plan.Limit:
+		return c.limit(p, n)
+	case *plan.Observe:
+		return c.observe(p, n)
+	case *plan.Join:
+		if n.Left.Streaming() && n.Right.Streaming() {
+			return nil, physical.Unsupported(n)
+		}
+	}
+	return nil, nil
+}
+
+func (c *compiler) scan(n *plan.Scan) (exec.Op, error) {
+	p := c.byID[n.ID]
+	if p == nil {
+		return nil, errclass.Internal(fmt.Errorf("stream: the source %s was not in the plan before", n.Name))
+	}
+	in := &exec.StreamInput{ID: uint64(n.ID), Name: n.Name}
+	index := map[string]int{}
+	for i, f := range p.out.Fields {
+		in.Out = append(in.Out, f.Type)
+		index[f.Name] = i
+	}
+	cols, same := make([]exec.Expr, len(n.Out)), len(n.Out) == len(p.out.Fields)
+	for i, a := range n.Out {
+		at := index[a.Name]
+		cols[i] = exec.ColumnExpr(at, a.T)
+		same = same && at == i
+	}
+	if same {
+		return in, nil
+	}
+	return &exec.Project{In: in, Cols: cols}, nil
+}
+
+func (c *compiler) watermark(p *physical.Planner, n *plan.Watermark) (exec.Op, error) {
+	at := -1
+	for i, a := range n.Child.Output() {
+		if col, ok := n.Col.(*plan.Attr); ok && a.ID == col.ID {
+			at = i
+			break
+		}
+	}
+	if at < 0 {
+		return nil, errclass.Internal(fmt.Errorf("stream: the event time %s is not in its input", n.Col.SQL()))
+	}
+	// The topmost watermark is the first in progress, hence noted before those below it.
+	if !c.knows(n.ID) {
+		c.out.watermarks = append(c.out.watermarks, &watermark{id: n.ID, delay: n.Millis()})
+	}
+	in, err := p.Plan(n.Child)
+	if err != nil {
+		return nil, err
+	}
+	return &stateful.EventTime{In: in, ID: uint64(n.ID), Column: at, Text: fmt.Sprintf("%s, %s", n.Col.SQL(), n.DelayText)}, nil
+}
+
+func (c *compiler) knows(id plan.ID) bool {
+	for _, w := range c.out.watermarks {
+		if w.id == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *compiler) aggregate(p *physical.Planner, n *plan.Aggregate) (exec.Op, error) {
+	for _, k := range n.Keys {
+		if a := plan.AttrOf(k); a != nil && a.IsSessionWindow() {
+			return nil, physical.Unsupported(n)
+		}
+	}
+	in, err := p.Plan(n.Child)
+	if err != nil {
+		return nil, err
+	}
+	group, result, err := p.Grouping(n, in)
+	if err != nil {
+		return nil, err
+	}
+	op := &stateful.Aggregate{Group: group, Operator: len(c.out.operators), TimeKey: -1}
+	for i, k := range n.Keys {
+		if carriesEventTime(k) {
+			op.TimeKey = i
+			break
+		}
+	}
+	if op.TimeKey >= 0 {
+		group.Look = op.CountLate
+	}
+	c.add(&operator{op: op, name: "stateStoreSave", meaning: aggregateMeaning(c.out, n), single: len(n.Keys) == 0,
+		cleans: c.mode != stateful.Complete, hitsPerBatch: 2})
+	result.In = op
+	return result, nil
+}
+
+// carriesEventTime tells whether a column is event time, marked or derived from a marked one.
+func carriesEventTime(e plan.Expr) bool {
+	a := plan.AttrOf(e)
+	if a == nil {
+		return false
+	}
+	_, marked := a.Field().MetadataValue(types.EventTimeKey)
+	return a.EventTime || marked
+}
+
+func (c *compiler) add(o *operator) { c.out.operators = append(c.out.operators, o) }
+
+func (c *compiler) dedupNode(p *physical.Planner, n *plan.Dedup) (exec.Op, error) {
+	var keys []*plan.Attr
+	for _, k := range n.Keys {
+		a, ok := plan.Trim(k).(*plan.Attr)
+		if !ok {
+			return nil, physical.Unsupported(n)
+		}
+		keys = append(keys, a)
+	}
+	if n.AllColumns || len(keys) == 0 {
+		keys = n.Child.Output()
+	}
+	return c.dedup(p, n.Child, keys, n.WithinWatermark)
+}
+
+func (c *compiler) dedup(p *physical.Planner, child plan.Node, keys []*plan.Attr, within bool) (exec.Op, error) {
+	in, err := p.Plan(child)
+	if err != nil {
+		return nil, err
+	}
+	out := child.Output()
+	op := &stateful.Dedup{In: in, Operator: len(c.out.operators), TimeKey: -1, TimeColumn: -1, Within: within}
+	at := map[plan.ID]int{}
+	for i, a := range out {
+		if _, twice := at[a.ID]; !twice {
+			at[a.ID] = i
+		}
+		if op.TimeColumn < 0 && carriesEventTime(a) {
+			op.TimeColumn, op.Delay = i, a.Delay*1000
+		}
+	}
+	for i, k := range keys {
+		op.Keys = append(op.Keys, at[k.ID])
+		if at[k.ID] == op.TimeColumn && op.TimeKey < 0 {
+			op.TimeKey = i
+		}
+	}
+	if within && op.TimeColumn < 0 {
+		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.DEDUP_WITHOUT_WATERMARK")
+	}
+	name := "dedupe"
+	if within {
+		name = "dedupeWithinWatermark"
+	}
+	c.add(&operator{op: op, name: name, meaning: dedupMeaning(c.out, child, keys), cleans: true, hitsPerBatch: 1,
+		custom: []string{"numDroppedDuplicateRows"}})
+	return op, nil
+}
+
+func (c *compiler) limit(p *physical.Planner, n *plan.Limit) (exec.Op, error) {
+	if c.mode == stateful.Complete {
+		return nil, nil // the whole result is cut in every batch
+	}
+	count, err := p.Count(n.N)
+	if err != nil {
+		return nil, err
+	}
+	in, err := p.Plan(n.Child)
+	if err != nil {
+		return nil, err
+	}
+	op := &stateful.Limit{In: in, N: count, Operator: len(c.out.operators)}
+	c.add(&operator{op: op, name: "globalLimit", single: true, hitsPerBatch: 1})
+	return op, nil
+}
+
+func (c *compiler) observe(p *physical.Planner, n *plan.Observe) (exec.Op, error) {
+	in, err := p.Plan(n.Child)
+	if err != nil {
+		return nil, err
+	}
+	group, result, err := p.Grouping(&plan.Aggregate{Aggs: n.Aggs, Child: n.Child}, in)
+	if err != nil {
+		return nil, err
+	}
+	op := &exec.Observe{In: in, Name: n.Name, Group: group, Result: result}
+	for _, e := range n.Aggs {
+		if a := plan.AttrOf(e); a != nil {
+			op.Schema.Fields = append(op.Schema.Fields, a.Field())
+		}
+	}
+	c.out.observed = append(c.out.observed, op)
+	return op, nil
+}
