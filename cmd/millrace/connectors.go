@@ -1,0 +1,4 @@
+package main
+
+// registerConnectors makes the engine's own sources and sinks known.
+func registerConnectors() {}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/millrace/millrace/internal/connect"
+	"github.com/millrace/millrace/internal/connect/grpcserver"
+	"github.com/millrace/millrace/internal/engine"
+	"github.com/millrace/millrace/internal/session"
+)
+
+type serveCmd struct {
+	Host      string            `help:"Address to listen on." default:"127.0.0.1"`
+	Port      int               `help:"Port to listen on." default:"15002"`
+	Listen    string            `help:"Address and port in one, in place of --host and --port."`
+	Conf      map[string]string `help:"Settings that sessions start with (key=value)." short:"c" mapsep:"none"`
+	Workers   int               `help:"How many goroutines compute at a time; all cores by default."`
+	Warehouse string            `help:"Directory of tables." default:"spark-warehouse"`
+	LogLevel  slog.Level        `help:"Least level of what is logged." default:"INFO"`
+}
+
+// stopWithin is how long running work may take to end after a signal.
+const stopWithin = 8 * time.Second
+
+// Run serves until the context ends.
+func (s *serveCmd) Run(ctx context.Context) error {
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: s.LogLevel}))
+	address := s.Listen
+	if address == "" {
+		address = net.JoinHostPort(s.Host, strconv.Itoa(s.Port))
+	}
+	registerConnectors()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", address, err)
+	}
+	rt := engine.New(engine.Runtime{Log: log, Parallelism: s.Workers, Warehouse: s.Warehouse})
+	conf := map[string]string{"spark.master": "local[" + strconv.Itoa(rt.Parallelism) + "]"}
+	for k, v := range s.Conf {
+		conf[k] = v
+	}
+	svc := connect.New(session.NewServer(rt, conf), connect.SettingsOf(conf))
+	srv := grpcserver.New(svc)
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(l) }()
+	log.Info("serving Spark Connect", "url", "sc://"+l.Addr().String())
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		log.Info("stopping")
+	}
+	end, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
+	if cerr := svc.Close(end); cerr != nil {
+		log.Warn("some work did not end in time", "error", cerr)
+	}
+	srv.Stop(end)
+	return err
+}

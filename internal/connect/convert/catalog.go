@@ -1,0 +1,202 @@
+package convert
+
+import (
+	"github.com/millrace/millrace/internal/connectpb"
+	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/session"
+	"github.com/millrace/millrace/internal/sql"
+	"github.com/millrace/millrace/types"
+)
+
+// catalog runs a call of spark.catalog, whose answer is a relation.
+func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
+	switch k := m.GetCatType().(type) {
+	case *connectpb.Catalog_CurrentDatabase:
+		return textRow(c.s.Namespace())
+	case *connectpb.Catalog_SetCurrentDatabase:
+		return done(c.run(&plan.UseNamespace{Name: []string{k.SetCurrentDatabase.GetDbName()}}))
+	case *connectpb.Catalog_ListDatabases:
+		return c.s.ListDatabases(k.ListDatabases.GetPattern())
+	case *connectpb.Catalog_ListTables:
+		return c.s.ListTables(c.ctx, k.ListTables.GetDbName(), k.ListTables.GetPattern())
+	case *connectpb.Catalog_ListFunctions:
+		return c.s.ListFunctions(k.ListFunctions.GetDbName(), k.ListFunctions.GetPattern())
+	case *connectpb.Catalog_ListColumns:
+		parts, err := tableName(k.ListColumns.GetTableName(), k.ListColumns.DbName)
+		if err != nil {
+			return nil, err
+		}
+		return c.s.ListColumns(c.ctx, parts)
+	case *connectpb.Catalog_GetDatabase:
+		return c.s.GetDatabase(k.GetDatabase.GetDbName())
+	case *connectpb.Catalog_GetTable:
+		parts, err := tableName(k.GetTable.GetTableName(), k.GetTable.DbName)
+		if err != nil {
+			return nil, err
+		}
+		return c.s.GetTable(c.ctx, parts)
+	case *connectpb.Catalog_GetFunction:
+		return c.s.GetFunction(k.GetFunction.GetFunctionName())
+	case *connectpb.Catalog_DatabaseExists:
+		return truth(c.s.DatabaseExists(k.DatabaseExists.GetDbName()), nil)
+	case *connectpb.Catalog_TableExists:
+		parts, err := tableName(k.TableExists.GetTableName(), k.TableExists.DbName)
+		if err != nil {
+			return nil, err
+		}
+		return truth(c.s.TableExists(c.ctx, parts))
+	case *connectpb.Catalog_FunctionExists:
+		return truth(c.s.FunctionExists(k.FunctionExists.GetFunctionName()), nil)
+	case *connectpb.Catalog_DropTempView:
+		return truth(c.s.DropView(k.DropTempView.GetViewName(), false), nil)
+	case *connectpb.Catalog_DropGlobalTempView:
+		return truth(c.s.DropView(k.DropGlobalTempView.GetViewName(), true), nil)
+	case *connectpb.Catalog_IsCached:
+		n, err := c.named(k.IsCached.GetTableName())
+		if err != nil {
+			return nil, err
+		}
+		l, err := c.s.StorageLevelOf(c.ctx, n)
+		return truth(l != session.StorageLevel{}, err)
+	case *connectpb.Catalog_CacheTable:
+		n, err := c.named(k.CacheTable.GetTableName())
+		if err != nil {
+			return nil, err
+		}
+		level := StorageLevel(k.CacheTable.GetStorageLevel())
+		return done(c.s.Persist(c.ctx, n, level))
+	case *connectpb.Catalog_UncacheTable:
+		n, err := c.named(k.UncacheTable.GetTableName())
+		if err != nil {
+			return nil, err
+		}
+		return done(c.s.Unpersist(c.ctx, n))
+	case *connectpb.Catalog_ClearCache:
+		c.s.ClearLevels()
+		return done(nil)
+	case *connectpb.Catalog_RefreshTable:
+		parts, err := sql.ParseIdentifier(k.RefreshTable.GetTableName())
+		if err != nil {
+			return nil, err
+		}
+		return done(c.run(&plan.RefreshTable{Name: parts}))
+	case *connectpb.Catalog_RefreshByPath:
+		return done(nil)
+	case *connectpb.Catalog_CurrentCatalog:
+		return textRow(session.CatalogName)
+	case *connectpb.Catalog_SetCurrentCatalog:
+		return done(c.run(&plan.SetCatalog{Name: k.SetCurrentCatalog.GetCatalogName()}))
+	case *connectpb.Catalog_ListCatalogs:
+		return c.s.ListCatalogs(k.ListCatalogs.GetPattern())
+	case *connectpb.Catalog_CreateTable:
+		return c.createTable(k.CreateTable.GetTableName(), k.CreateTable)
+	case *connectpb.Catalog_CreateExternalTable:
+		e := k.CreateExternalTable
+		return c.createTable(e.GetTableName(), &connectpb.CreateTable{
+			Path: e.Path, Source: e.Source, Schema: e.Schema, Options: e.GetOptions(),
+		})
+	case *connectpb.Catalog_DropTable:
+		parts, err := sql.ParseIdentifier(k.DropTable.GetTableName())
+		if err != nil {
+			return nil, err
+		}
+		return done(c.run(&plan.DropTable{Name: parts, IfExists: k.DropTable.GetIfExists(), Purge: k.DropTable.GetPurge()}))
+	case *connectpb.Catalog_DropView:
+		parts, err := sql.ParseIdentifier(k.DropView.GetViewName())
+		if err != nil {
+			return nil, err
+		}
+		return done(c.run(&plan.DropView{Name: parts, IfExists: k.DropView.GetIfExists()}))
+	case *connectpb.Catalog_CreateDatabase:
+		return done(c.run(&plan.CreateNamespace{
+			Name: []string{k.CreateDatabase.GetDbName()}, IfNotExists: k.CreateDatabase.GetIfNotExists(),
+			Properties: k.CreateDatabase.GetProperties(),
+		}))
+	case *connectpb.Catalog_DropDatabase:
+		return done(c.run(&plan.DropNamespace{
+			Name: []string{k.DropDatabase.GetDbName()}, IfExists: k.DropDatabase.GetIfExists(), Cascade: k.DropDatabase.GetCascade(),
+		}))
+	case *connectpb.Catalog_TruncateTable:
+		parts, err := sql.ParseIdentifier(k.TruncateTable.GetTableName())
+		if err != nil {
+			return nil, err
+		}
+		return done(c.run(&plan.Truncate{Table: parts}))
+	case nil:
+		return nil, notSet("spark.connect.Catalog", "cat_type")
+	}
+	return nil, unsupported("spark.catalog: " + choiceName(m.GetCatType()))
+}
+
+func (c *Converter) run(st plan.Statement) error {
+	_, err := c.s.Run(c.ctx, st)
+	return err
+}
+
+func (c *Converter) named(name string) (plan.Node, error) {
+	parts, err := sql.ParseIdentifier(name)
+	return &plan.Named{Parts: parts}, err
+}
+
+func (c *Converter) createTable(name string, m *connectpb.CreateTable) (plan.Node, error) {
+	parts, err := sql.ParseIdentifier(name)
+	if err != nil {
+		return nil, err
+	}
+	st := &plan.CreateTable{
+		Name: parts, Format: m.GetSource(), Options: m.GetOptions(), Location: m.GetPath(), Comment: m.GetDescription(),
+		External: m.Path != nil,
+	}
+	if m.GetSchema() != nil {
+		schema, err := Schema(m.GetSchema())
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range schema.Fields {
+			st.Columns = append(st.Columns, plan.ColumnDef{Field: f})
+		}
+	}
+	if err := c.run(st); err != nil {
+		return nil, err
+	}
+	return c.named(name)
+}
+
+// tableName is a name that may be qualified itself or by a database beside it.
+func tableName(name string, db *string) ([]string, error) {
+	parts, err := sql.ParseIdentifier(name)
+	if err != nil || db == nil {
+		return parts, err
+	}
+	return append([]string{*db}, parts...), nil
+}
+
+// StorageLevel translates the level of a kept relation; absent means memory and disk.
+func StorageLevel(m *connectpb.StorageLevel) session.StorageLevel {
+	if m == nil {
+		return session.StorageLevel{Disk: true, Memory: true, Deserialized: true, Replication: 1}
+	}
+	return session.StorageLevel{
+		Disk: m.GetUseDisk(), Memory: m.GetUseMemory(), OffHeap: m.GetUseOffHeap(), Deserialized: m.GetDeserialized(),
+		Replication: m.GetReplication(),
+	}
+}
+
+// done is the answer of a call without one.
+func done(err error) (plan.Node, error) {
+	if err != nil {
+		return nil, err
+	}
+	return session.LocalRows(types.Struct(types.Field{Name: "value", Type: types.String}), nil)
+}
+
+func textRow(v string) (plan.Node, error) {
+	return session.LocalRows(types.Struct(types.NewField("value", types.String)), []types.Row{{v}})
+}
+
+func truth(v bool, err error) (plan.Node, error) {
+	if err != nil {
+		return nil, err
+	}
+	return session.LocalRows(types.Struct(types.Field{Name: "value", Type: types.Boolean}), []types.Row{{v}})
+}

@@ -1,0 +1,324 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/millrace/millrace/internal/analyze"
+	"github.com/millrace/millrace/internal/connectpb"
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/stream"
+)
+
+// startStream starts a streaming query.
+func (op *operation) startStream(m *connectpb.WriteStreamOperationStart) error {
+	n, err := op.relation(m.GetInput())
+	if err != nil {
+		return err
+	}
+	if n, err = op.h.Analyze(op.ctx, n); err != nil {
+		return err
+	}
+	if !n.Streaming() {
+		return errclass.New("WRITE_STREAM_NOT_ALLOWED")
+	}
+	conf := op.h.AnalyzeConf()
+	r := stream.StartRequest{
+		Plan: n, OutputMode: m.GetOutputMode(), Format: m.GetFormat(), Options: m.GetOptions(), PartitionBy: m.GetPartitioningColumnNames(),
+		Name: m.GetQueryName(), Conf: op.h.Conf.Clone(), Zone: op.h.Zone(), Session: op.h.Session, Tags: op.req.GetTags(),
+		Check: func(n plan.Node, mode string) error { return analyze.CheckStreaming(n, mode, conf) },
+	}
+	switch t := m.GetTrigger().(type) {
+	case *connectpb.WriteStreamOperationStart_ProcessingTimeInterval:
+		r.Trigger = stream.Trigger{Kind: stream.ProcessingTime, Interval: t.ProcessingTimeInterval}
+	case *connectpb.WriteStreamOperationStart_AvailableNow:
+		r.Trigger.Kind = stream.AvailableNow
+	case *connectpb.WriteStreamOperationStart_Once:
+		r.Trigger.Kind = stream.Once
+	case *connectpb.WriteStreamOperationStart_ContinuousCheckpointInterval:
+		r.Trigger = stream.Trigger{Kind: stream.Continuous, Interval: t.ContinuousCheckpointInterval}
+	case *connectpb.WriteStreamOperationStart_RealTimeBatchDuration:
+		r.Trigger = stream.Trigger{Kind: stream.RealTime, Interval: t.RealTimeBatchDuration}
+	}
+	switch {
+	case m.GetForeachBatch() != nil:
+		return foreignFunction(m.GetForeachBatch(), "foreachBatch")
+	case m.GetForeachWriter() != nil:
+		return foreignFunction(m.GetForeachWriter(), "foreach")
+	}
+	switch d := m.GetSinkDestination().(type) {
+	case *connectpb.WriteStreamOperationStart_Path:
+		r.Path = d.Path
+	case *connectpb.WriteStreamOperationStart_TableName:
+		if r.Sink, err = op.h.TableSink(op.ctx, d.TableName, r.Format); err != nil {
+			return err
+		}
+	}
+	q, err := op.h.streams.Start(op.ctx, r)
+	if err != nil {
+		return err
+	}
+	res := &connectpb.WriteStreamOperationStartResult{QueryId: instanceID(q), Name: q.Name()}
+	if op.h.listening() {
+		started := q.Started().JSON()
+		res.QueryStartedEventJson = &started
+	}
+	return op.send(&connectpb.ExecutePlanResponse{
+		ResponseType: &connectpb.ExecutePlanResponse_WriteStreamOperationStartResult{WriteStreamOperationStartResult: res},
+	})
+}
+
+func foreignFunction(f *connectpb.StreamingForeachFunction, name string) error {
+	switch f.GetFunction().(type) {
+	case *connectpb.StreamingForeachFunction_PythonFunction:
+		return errclass.New("UNSUPPORTED_FEATURE.PYTHON_FUNCTION", "functionName", name)
+	case *connectpb.StreamingForeachFunction_ScalaFunction:
+		return errclass.New("UNSUPPORTED_FEATURE.SCALA_FUNCTION", "functionName", name)
+	}
+	return errclass.New("CONNECT_INVALID_PLAN.INVALID_ONE_OF_FIELD_NOT_SET",
+		"fullName", "spark.connect.StreamingForeachFunction.function", "name", "function")
+}
+
+func instanceID(q *stream.Query) *connectpb.StreamingQueryInstanceId {
+	return &connectpb.StreamingQueryInstanceId{Id: q.ID(), RunId: q.RunID()}
+}
+
+// timeout is a wait in milliseconds; absent is without end.
+func timeout(ms *int64) time.Duration {
+	if ms == nil {
+		return -1
+	}
+	return time.Duration(max(*ms, 0)) * time.Millisecond
+}
+
+// streamCommand asks something of one query.
+func (op *operation) streamCommand(m *connectpb.StreamingQueryCommand) error {
+	q, err := op.h.streams.Find(m.GetQueryId().GetId(), m.GetQueryId().GetRunId())
+	if err != nil {
+		return err
+	}
+	res := &connectpb.StreamingQueryCommandResult{QueryId: m.GetQueryId()}
+	switch k := m.GetCommand().(type) {
+	case *connectpb.StreamingQueryCommand_Status:
+		st := q.Status()
+		res.ResultType = &connectpb.StreamingQueryCommandResult_Status{Status: &connectpb.StreamingQueryCommandResult_StatusResult{
+			StatusMessage: st.Message, IsDataAvailable: st.IsDataAvailable, IsTriggerActive: st.IsTriggerActive, IsActive: q.IsActive(),
+		}}
+	case *connectpb.StreamingQueryCommand_LastProgress:
+		var last []*stream.Progress
+		if p := q.LastProgress(); p != nil {
+			last = []*stream.Progress{p}
+		}
+		res.ResultType = progressResult(last)
+	case *connectpb.StreamingQueryCommand_RecentProgress:
+		res.ResultType = progressResult(q.RecentProgress())
+	case *connectpb.StreamingQueryCommand_Stop:
+		if err := q.Stop(op.ctx); err != nil {
+			return err
+		}
+	case *connectpb.StreamingQueryCommand_ProcessAllAvailable:
+		if err := q.ProcessAllAvailable(op.ctx); err != nil {
+			return err
+		}
+	case *connectpb.StreamingQueryCommand_Explain:
+		res.ResultType = &connectpb.StreamingQueryCommandResult_Explain{
+			Explain: &connectpb.StreamingQueryCommandResult_ExplainResult{Result: q.Explain(k.Explain.GetExtended())},
+		}
+	case *connectpb.StreamingQueryCommand_Exception:
+		res.ResultType = &connectpb.StreamingQueryCommandResult_Exception{Exception: exceptionResult(q.Exception())}
+	case *connectpb.StreamingQueryCommand_AwaitTermination:
+		ended, err := q.AwaitTermination(op.ctx, timeout(k.AwaitTermination.TimeoutMs))
+		if err != nil {
+			return err
+		}
+		res.ResultType = &connectpb.StreamingQueryCommandResult_AwaitTermination{
+			AwaitTermination: &connectpb.StreamingQueryCommandResult_AwaitTerminationResult{Terminated: ended},
+		}
+	default:
+		return errclass.New("CONNECT_INVALID_PLAN.INVALID_ONE_OF_FIELD_NOT_SET",
+			"fullName", "spark.connect.StreamingQueryCommand.command", "name", "command")
+	}
+	return op.send(&connectpb.ExecutePlanResponse{
+		ResponseType: &connectpb.ExecutePlanResponse_StreamingQueryCommandResult{StreamingQueryCommandResult: res},
+	})
+}
+
+func progressResult(ps []*stream.Progress) *connectpb.StreamingQueryCommandResult_RecentProgress {
+	r := &connectpb.StreamingQueryCommandResult_RecentProgressResult{}
+	for _, p := range ps {
+		r.RecentProgressJson = append(r.RecentProgressJson, p.ReplyJSON())
+	}
+	return &connectpb.StreamingQueryCommandResult_RecentProgress{RecentProgress: r}
+}
+
+// exceptionResult tells why a query failed. Clients cut the message at the first colon, behind the class.
+func exceptionResult(e *errclass.Error) *connectpb.StreamingQueryCommandResult_ExceptionResult {
+	r := &connectpb.StreamingQueryCommandResult_ExceptionResult{}
+	if e == nil {
+		return r
+	}
+	text := e.Params["message"]
+	if c, ok := errors.AsType[*errclass.Error](e.Cause); ok {
+		text = c.Detail()
+	}
+	text = e.Classes()[0] + ": " + text
+	r.ExceptionMessage, r.ErrorClass = &text, &e.Class
+	return r
+}
+
+// managerCommand concerns all queries of the session.
+func (op *operation) managerCommand(m *connectpb.StreamingQueryManagerCommand) error {
+	res := &connectpb.StreamingQueryManagerCommandResult{}
+	switch k := m.GetCommand().(type) {
+	case *connectpb.StreamingQueryManagerCommand_Active:
+		r := &connectpb.StreamingQueryManagerCommandResult_ActiveResult{}
+		for _, q := range op.h.streams.Active() {
+			r.ActiveQueries = append(r.ActiveQueries, instance(q))
+		}
+		res.ResultType = &connectpb.StreamingQueryManagerCommandResult_Active{Active: r}
+	case *connectpb.StreamingQueryManagerCommand_GetQuery:
+		if q := op.h.streams.Get(k.GetQuery); q != nil {
+			res.ResultType = &connectpb.StreamingQueryManagerCommandResult_Query{Query: instance(q)}
+		}
+	case *connectpb.StreamingQueryManagerCommand_AwaitAnyTermination:
+		ended, err := op.h.streams.AwaitAny(op.ctx, timeout(k.AwaitAnyTermination.TimeoutMs))
+		if err != nil {
+			return err
+		}
+		res.ResultType = &connectpb.StreamingQueryManagerCommandResult_AwaitAnyTermination{
+			AwaitAnyTermination: &connectpb.StreamingQueryManagerCommandResult_AwaitAnyTerminationResult{Terminated: ended},
+		}
+	case *connectpb.StreamingQueryManagerCommand_ResetTerminated:
+		op.h.streams.ResetTerminated()
+		res.ResultType = &connectpb.StreamingQueryManagerCommandResult_ResetTerminated{ResetTerminated: true}
+	case *connectpb.StreamingQueryManagerCommand_ListListeners:
+		res.ResultType = &connectpb.StreamingQueryManagerCommandResult_ListListeners{
+			ListListeners: &connectpb.StreamingQueryManagerCommandResult_ListStreamingQueryListenerResult{},
+		}
+	case *connectpb.StreamingQueryManagerCommand_AddListener, *connectpb.StreamingQueryManagerCommand_RemoveListener:
+		return errclass.New("CONNECT.UNSUPPORTED_COMMAND", "command", "listeners that run on the server")
+	default:
+		return errclass.New("CONNECT_INVALID_PLAN.INVALID_ONE_OF_FIELD_NOT_SET",
+			"fullName", "spark.connect.StreamingQueryManagerCommand.command", "name", "command")
+	}
+	return op.send(&connectpb.ExecutePlanResponse{
+		ResponseType: &connectpb.ExecutePlanResponse_StreamingQueryManagerCommandResult{StreamingQueryManagerCommandResult: res},
+	})
+}
+
+func instance(q *stream.Query) *connectpb.StreamingQueryManagerCommandResult_StreamingQueryInstance {
+	i := &connectpb.StreamingQueryManagerCommandResult_StreamingQueryInstance{Id: instanceID(q)}
+	if n := q.Name(); n != "" {
+		i.Name = &n
+	}
+	return i
+}
+
+// busCommand opens the session's stream of events, or ends it. A second stream beside the first is held open and stays silent.
+func (op *operation) busCommand(m *connectpb.StreamingQueryListenerBusCommand) error {
+	switch m.GetCommand().(type) {
+	case *connectpb.StreamingQueryListenerBusCommand_AddListenerBusListener:
+		return op.listen()
+	case *connectpb.StreamingQueryListenerBusCommand_RemoveListenerBusListener:
+		op.h.unsubscribe(nil)
+		return nil
+	}
+	return errclass.New("CONNECT_INVALID_PLAN.INVALID_ONE_OF_FIELD_NOT_SET",
+		"fullName", "spark.connect.StreamingQueryListenerBusCommand.command", "name", "command")
+}
+
+func (op *operation) listen() error {
+	sub := op.h.subscribe()
+	if sub == nil {
+		<-op.ctx.Done()
+		return context.Cause(op.ctx)
+	}
+	defer op.h.unsubscribe(sub)
+	added := true
+	if err := op.sendEvents(&connectpb.StreamingQueryListenerEventsResult{ListenerBusListenerAdded: &added}); err != nil {
+		return err
+	}
+	for {
+		ev, err := sub.events.Next(op.ctx)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		kind := connectpb.StreamingQueryEventType_QUERY_PROGRESS_EVENT
+		switch ev.Kind {
+		case stream.QueryStarted:
+			continue // travels in the reply of the start
+		case stream.QueryIdle:
+			kind = connectpb.StreamingQueryEventType_QUERY_IDLE_EVENT
+		case stream.QueryTerminated:
+			kind = connectpb.StreamingQueryEventType_QUERY_TERMINATED_EVENT
+		}
+		err = op.sendEvents(&connectpb.StreamingQueryListenerEventsResult{
+			Events: []*connectpb.StreamingQueryListenerEvent{{EventJson: ev.JSON(), EventType: kind}},
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (op *operation) sendEvents(m *connectpb.StreamingQueryListenerEventsResult) error {
+	return op.send(&connectpb.ExecutePlanResponse{
+		ResponseType: &connectpb.ExecutePlanResponse_StreamingQueryListenerEventsResult{StreamingQueryListenerEventsResult: m},
+	})
+}
+
+// subscription is a session's stream of events.
+type subscription struct {
+	events *stream.Events
+	end    func()
+}
+
+// subscribe opens the one subscription of the session; nil when there is one.
+func (h *holder) subscribe() *subscription {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sub != nil || h.closed {
+		return nil
+	}
+	h.sub = &subscription{}
+	h.sub.events, h.sub.end = h.streams.Subscribe()
+	return h.sub
+}
+
+// unsubscribe ends a subscription, or whichever there is; it still delivers what was raised before.
+func (h *holder) unsubscribe(sub *subscription) {
+	h.mu.Lock()
+	if sub == nil {
+		sub = h.sub
+	}
+	if h.sub == sub {
+		h.sub = nil
+	}
+	h.mu.Unlock()
+	if sub != nil {
+		sub.end()
+	}
+}
+
+func (h *holder) listening() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sub != nil
+}
+
+// streaming tells whether a query is running.
+func (h *holder) streaming() bool { return len(h.streams.Active()) > 0 }
+
+// closeStreams stops the session's queries and ends its stream of events.
+func (h *holder) closeStreams(ctx context.Context) {
+	if err := h.streams.StopAll(ctx); err != nil {
+		h.svc.log.Warn("streaming queries did not stop in time", "session", h.ID, "error", err)
+	}
+	h.unsubscribe(nil)
+}

@@ -1,0 +1,77 @@
+package connect
+
+import (
+	"github.com/millrace/millrace/internal/connectpb"
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/session"
+	"github.com/millrace/millrace/sink"
+)
+
+func (op *operation) writeOperation(m *connectpb.WriteOperation) error {
+	n, err := op.relation(m.GetInput())
+	if err != nil {
+		return err
+	}
+	if m.GetBucketBy() != nil || len(m.GetSortColumnNames()) > 0 {
+		return errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "bucketBy")
+	}
+	mode, err := saveMode(m.GetMode())
+	if err != nil {
+		return err
+	}
+	w := session.Write{
+		Plan: n, Format: m.GetSource(), Mode: mode, Options: m.GetOptions(), PartitionBy: m.GetPartitioningColumns(),
+	}
+	switch k := m.GetSaveType().(type) {
+	case *connectpb.WriteOperation_Table:
+		insert := k.Table.GetSaveMethod() == connectpb.WriteOperation_SaveTable_TABLE_SAVE_METHOD_INSERT_INTO
+		return op.h.WriteTable(op.ctx, k.Table.GetTableName(), w, insert)
+	case *connectpb.WriteOperation_Path:
+		w.Path = k.Path
+	}
+	return op.h.Write(op.ctx, w)
+}
+
+func saveMode(m connectpb.WriteOperation_SaveMode) (sink.Mode, error) {
+	switch m {
+	case connectpb.WriteOperation_SAVE_MODE_APPEND:
+		return sink.Append, nil
+	case connectpb.WriteOperation_SAVE_MODE_OVERWRITE:
+		return sink.Overwrite, nil
+	case connectpb.WriteOperation_SAVE_MODE_IGNORE:
+		return sink.Ignore, nil
+	case connectpb.WriteOperation_SAVE_MODE_ERROR_IF_EXISTS, connectpb.WriteOperation_SAVE_MODE_UNSPECIFIED:
+		return sink.ErrorIfExists, nil
+	}
+	return 0, errclass.New("CONNECT_INVALID_PLAN.INVALID_ENUM", "fullName", "spark.connect.WriteOperation.SaveMode", "name", m.String())
+}
+
+func (op *operation) writeOperationV2(m *connectpb.WriteOperationV2) error {
+	n, err := op.relation(m.GetInput())
+	if err != nil {
+		return err
+	}
+	if m.GetOverwriteCondition() != nil || m.GetMode() == connectpb.WriteOperationV2_MODE_OVERWRITE {
+		return errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "writeTo(...).overwrite(condition)")
+	}
+	if len(m.GetPartitioningColumns()) > 0 {
+		return errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "writeTo(...).partitionedBy")
+	}
+	w := session.Write{Plan: n, Format: m.GetProvider(), Options: m.GetOptions()}
+	switch m.GetMode() {
+	case connectpb.WriteOperationV2_MODE_APPEND:
+		w.Mode = sink.Append
+		return op.h.WriteTable(op.ctx, m.GetTableName(), w, true)
+	case connectpb.WriteOperationV2_MODE_OVERWRITE_PARTITIONS:
+		w.Mode = sink.Overwrite
+		return op.h.WriteTable(op.ctx, m.GetTableName(), w, true)
+	case connectpb.WriteOperationV2_MODE_CREATE:
+		w.Mode = sink.ErrorIfExists
+	case connectpb.WriteOperationV2_MODE_REPLACE, connectpb.WriteOperationV2_MODE_CREATE_OR_REPLACE:
+		w.Mode = sink.Overwrite
+	default:
+		return errclass.New("CONNECT_INVALID_PLAN.INVALID_ENUM",
+			"fullName", "spark.connect.WriteOperationV2.Mode", "name", m.GetMode().String())
+	}
+	return op.h.WriteTable(op.ctx, m.GetTableName(), w, false)
+}

@@ -1,0 +1,362 @@
+package session
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/internal/datetime"
+	"github.com/millrace/millrace/internal/errclass"
+)
+
+// confKind says which values a setting takes.
+type confKind uint8
+
+const (
+	text confKind = iota
+	boolean
+	integer
+	long
+	double
+	sizeBytes
+	sizeMiB
+	timeMillis
+	timeSeconds
+	timeZone
+	option // one of confOptions
+	choice // the same, refused with another condition
+	static // fixed when the server starts
+)
+
+// confKey is a setting with a default.
+type confKey struct {
+	name, since string
+	kind        confKind
+	value       string
+}
+
+// undefined is the default of a known setting that has none.
+const undefined = "<undefined>"
+
+// knownConf finds settings by name.
+var knownConf = func() map[string]*confKey {
+	m := make(map[string]*confKey, len(confKeys))
+	for i := range confKeys {
+		m[confKeys[i].name] = &confKeys[i]
+	}
+	return m
+}()
+
+// Settings by which the engine itself goes.
+const (
+	KeyANSI              = "spark.sql.ansi.enabled"
+	KeyCaseSensitive     = "spark.sql.caseSensitive"
+	KeyTimeZone          = "spark.sql.session.timeZone"
+	KeyTimestampType     = "spark.sql.timestampType"
+	KeyShufflePartitions = "spark.sql.shuffle.partitions"
+	KeySource            = "spark.sql.sources.default"
+	KeyWarehouse         = "spark.sql.warehouse.dir"
+	KeyCheckpoints       = "spark.sql.streaming.checkpointLocation"
+	KeyBinaryStyle       = "spark.sql.binaryOutputStyle"
+	KeyDoubleQuoted      = "spark.sql.ansi.doubleQuotedIdentifiers"
+	KeyArrowMaxRecords   = "spark.sql.execution.arrow.maxRecordsPerBatch"
+	KeyLargeVarTypes     = "spark.sql.execution.arrow.useLargeVarTypes"
+)
+
+// Conf are the settings of a session: what was set, over what the server started with, over Spark's defaults. Keys that nobody
+// knows are kept as they come. It is safe for use by several goroutines.
+type Conf struct {
+	base map[string]string // never changes
+	mu   sync.RWMutex
+	set  map[string]string
+}
+
+// NewConf returns settings over those of the server, which are not copied.
+func NewConf(base map[string]string) *Conf {
+	return &Conf{base: base, set: map[string]string{}}
+}
+
+// Clone returns a copy with a life of its own.
+func (c *Conf) Clone() *Conf {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return &Conf{base: c.base, set: maps.Clone(c.set)}
+}
+
+// Set changes a setting.
+func (c *Conf) Set(key, value string) error {
+	if err := CheckConf(key, value); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set[key] = value
+	return nil
+}
+
+// Unset returns a setting to what it was at the start.
+func (c *Conf) Unset(key string) error {
+	if isStatic(key) {
+		return errclass.New("CANNOT_MODIFY_STATIC_CONFIG", "key", errclass.Conf(key))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.set, key)
+	return nil
+}
+
+// Reset unsets everything.
+func (c *Conf) Reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.set)
+}
+
+// Explicit is the value that was set, in the session or when the server started.
+func (c *Conf) Explicit(key string) (value string, ok bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if value, ok = c.set[key]; !ok {
+		value, ok = c.base[key]
+	}
+	return value, ok
+}
+
+// Lookup is the value in force: the one set or the default. ok is false when there is neither.
+func (c *Conf) Lookup(key string) (value string, ok bool) {
+	if value, ok = c.Explicit(key); ok {
+		return value, true
+	}
+	if k := knownConf[key]; k != nil && k.value != undefined {
+		return k.value, true
+	}
+	return "", false
+}
+
+// Get is Lookup for a key that must be known: one that is not is an error, and one without a value gives ok false.
+func (c *Conf) Get(key string) (value string, ok bool, err error) {
+	if value, ok = c.Lookup(key); ok || knownConf[key] != nil {
+		return value, ok, nil
+	}
+	return "", false, errclass.New("SQL_CONF_NOT_FOUND", "sqlConf", errclass.Conf(key))
+}
+
+// Value is the value in force, or "".
+func (c *Conf) Value(key string) string {
+	v, _ := c.Lookup(key)
+	return v
+}
+
+// Bool is a setting that is true or false.
+func (c *Conf) Bool(key string) bool {
+	return strings.EqualFold(strings.TrimSpace(c.Value(key)), "true")
+}
+
+// Int is a whole number; 0 when the setting has none.
+func (c *Conf) Int(key string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSpace(c.Value(key)), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Duration is a length of time; a number without a unit is in milliseconds, or in seconds where Spark says so.
+func (c *Conf) Duration(key string) time.Duration {
+	unit := time.Millisecond
+	if k := knownConf[key]; k != nil && k.kind == timeSeconds {
+		unit = time.Second
+	}
+	d, _ := parseDuration(c.Value(key), unit)
+	return d
+}
+
+// Bytes is a size.
+func (c *Conf) Bytes(key string) int64 {
+	n, _ := parseSize(c.Value(key), 1)
+	return n
+}
+
+// Pair is a setting with its value.
+type Pair struct{ Key, Value string }
+
+// All are the settings made explicitly, sorted by key.
+func (c *Conf) All() []Pair {
+	c.mu.RLock()
+	all := maps.Clone(c.base)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, c.set)
+	c.mu.RUnlock()
+	out := make([]Pair, 0, len(all))
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, Pair{k, all[k]})
+	}
+	return out
+}
+
+// Listed are the settings that SET -v shows, sorted by key: public ones, with their value in force and the version they came in.
+func (c *Conf) Listed() []ListedConf {
+	var out []ListedConf
+	for _, k := range confKeys {
+		if k.since == "" {
+			continue
+		}
+		v, ok := c.Lookup(k.name)
+		if !ok {
+			v = undefined
+		}
+		out = append(out, ListedConf{k.name, v, k.since})
+	}
+	return out
+}
+
+// ListedConf is a line of SET -v.
+type ListedConf struct{ Key, Value, Since string }
+
+// Modifiable tells whether a session may change a setting. Unknown ones can be set but are not called modifiable.
+func Modifiable(key string) bool {
+	k := knownConf[key]
+	return k != nil && k.kind != static
+}
+
+func isStatic(key string) bool {
+	k := knownConf[key]
+	return k != nil && k.kind == static
+}
+
+// CheckConf tells why a setting cannot be given a value, or nil.
+func CheckConf(key, value string) error {
+	k := knownConf[key]
+	if k == nil {
+		return nil
+	}
+	v := strings.TrimSpace(value)
+	switch k.kind {
+	case static:
+		return errclass.New("CANNOT_MODIFY_STATIC_CONFIG", "key", errclass.Conf(key))
+	case boolean:
+		if !strings.EqualFold(v, "true") && !strings.EqualFold(v, "false") {
+			return wrongType(key, value, "boolean")
+		}
+	case integer, long:
+		bits, name := 32, "int"
+		if k.kind == long {
+			bits, name = 64, "long"
+		}
+		n, err := strconv.ParseInt(v, 10, bits)
+		if err != nil {
+			return wrongType(key, value, name)
+		}
+		if key == KeyShufflePartitions && n <= 0 {
+			return errclass.New("INVALID_CONF_VALUE.REQUIREMENT", "confName", key, "confValue", value,
+				"confRequirement", "the number of partitions must be positive")
+		}
+	case double:
+		if _, err := strconv.ParseFloat(v, 64); err != nil {
+			return wrongType(key, value, "double")
+		}
+	case sizeBytes, sizeMiB:
+		if _, ok := parseSize(v, 1); !ok {
+			name := "bytes in BYTE"
+			if k.kind == sizeMiB {
+				name = "bytes in MiB"
+			}
+			return wrongType(key, value, name)
+		}
+	case timeMillis, timeSeconds:
+		if _, ok := parseDuration(v, time.Millisecond); !ok {
+			name := "time in MILLISECONDS"
+			if k.kind == timeSeconds {
+				name = "time in SECONDS"
+			}
+			return wrongType(key, value, name)
+		}
+	case timeZone:
+		if _, ok := datetime.ParseZone(v); !ok {
+			return errclass.New("INVALID_CONF_VALUE.TIME_ZONE", "confName", key, "confValue", value)
+		}
+	case option, choice:
+		if slices.ContainsFunc(confOptions[key], func(o string) bool { return strings.EqualFold(o, v) }) {
+			return nil
+		}
+		if k.kind == choice {
+			return errclass.New("INVALID_CONF_VALUE.REQUIREMENT", "confName", key, "confValue", value,
+				"confRequirement", "it must be one of "+strings.Join(confOptions[key], ", "))
+		}
+		return errclass.New("INVALID_CONF_VALUE.OUT_OF_RANGE_OF_OPTIONS", "confName", key, "confValue", value,
+			"confOptions", strings.Join(confOptions[key], ", "))
+	}
+	return nil
+}
+
+func wrongType(key, value, typ string) error {
+	return errclass.New("INVALID_CONF_VALUE.TYPE_MISMATCH", "confName", key, "confValue", value, "confType", typ)
+}
+
+// splitUnit cuts "-10min" into -10 and "min".
+func splitUnit(s string) (n int64, unit string, ok bool) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	i := strings.IndexFunc(s, func(r rune) bool { return r >= 'a' && r <= 'z' })
+	if i < 0 {
+		i = len(s)
+	}
+	n, err := strconv.ParseInt(s[:i], 10, 64)
+	return n, s[i:], err == nil
+}
+
+// parseDuration reads a length of time as Spark's settings have it; bare numbers are in the given unit.
+func parseDuration(s string, bare time.Duration) (time.Duration, bool) {
+	n, unit, ok := splitUnit(s)
+	if !ok {
+		return 0, false
+	}
+	if unit != "" {
+		bare, ok = map[string]time.Duration{
+			"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "m": time.Minute, "min": time.Minute,
+			"h": time.Hour, "d": 24 * time.Hour,
+		}[unit]
+	}
+	d := time.Duration(n) * bare
+	if n != 0 && d/time.Duration(n) != bare {
+		return 0, false
+	}
+	return d, ok
+}
+
+// parseSize reads a number of bytes as Spark's settings have it.
+func parseSize(s string, bare int64) (int64, bool) {
+	n, unit, ok := splitUnit(s)
+	if !ok {
+		return 0, false
+	}
+	if unit != "" {
+		shift, known := map[string]int{
+			"b": 0, "k": 10, "kb": 10, "m": 20, "mb": 20, "g": 30, "gb": 30, "t": 40, "tb": 40, "p": 50, "pb": 50,
+		}[unit]
+		if !known {
+			return 0, false
+		}
+		bare = 1 << shift
+	}
+	if n != 0 && n*bare/n != bare {
+		return 0, false
+	}
+	return n * bare, true
+}
+
+// ParseDuration reads a length of time as settings have it, in milliseconds when there is no unit; 0 when it cannot be read.
+func ParseDuration(s string) time.Duration {
+	d, _ := parseDuration(s, time.Millisecond)
+	return d
+}
+
+// ParseBytes reads a size as settings have it; 0 when it cannot be read.
+func ParseBytes(s string) int64 {
+	n, _ := parseSize(s, 1)
+	return n
+}

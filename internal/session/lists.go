@@ -1,0 +1,171 @@
+package session
+
+import (
+	"context"
+	"strings"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/expr/agg"
+	"github.com/millrace/millrace/internal/expr/fn"
+	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/types"
+)
+
+// What spark.catalog answers, as relations with the columns that clients expect.
+
+func maybe(name string) types.Field { return types.NewField(name, types.String) }
+
+var (
+	databaseColumns = types.Struct(maybe("name"), maybe("catalog"), maybe("description"), maybe("locationUri"))
+	tableColumns    = types.Struct(maybe("name"), maybe("catalog"), types.NewField("namespace", types.ArrayOf(types.String)),
+		maybe("description"), maybe("tableType"), yesNo("isTemporary"))
+	functionColumns = types.Struct(maybe("name"), maybe("catalog"), types.NewField("namespace", types.ArrayOf(types.String)),
+		maybe("description"), maybe("className"), yesNo("isTemporary"))
+	columnColumns = types.Struct(maybe("name"), maybe("description"), maybe("dataType"), yesNo("nullable"), yesNo("isPartition"),
+		yesNo("isBucket"), yesNo("isCluster"))
+)
+
+// ListDatabases lists the databases whose names fit a pattern.
+func (s *Session) ListDatabases(pattern string) (plan.Node, error) {
+	var rows []types.Row
+	if like(pattern, defaultNamespace) {
+		rows = append(rows, s.databaseRow(defaultNamespace))
+	}
+	return LocalRows(databaseColumns, rows)
+}
+
+func (s *Session) databaseRow(name string) types.Row {
+	return types.Row{name, CatalogName, "default database", s.Conf.Value(KeyWarehouse)}
+}
+
+// GetDatabase describes a database.
+func (s *Session) GetDatabase(name string) (plan.Node, error) {
+	name, err := s.namespaceName(strings.Split(name, "."))
+	if err != nil {
+		return nil, err
+	}
+	return LocalRows(databaseColumns, []types.Row{s.databaseRow(name)})
+}
+
+// DatabaseExists looks for a database.
+func (s *Session) DatabaseExists(name string) bool {
+	_, err := s.namespaceName(strings.Split(name, "."))
+	return err == nil
+}
+
+// ListTables lists tables and views of a database, the current one when it is empty.
+func (s *Session) ListTables(_ context.Context, db, pattern string) (plan.Node, error) {
+	var parts []string
+	if db != "" {
+		parts = strings.Split(db, ".")
+	}
+	ns, err := s.listedNamespace(parts)
+	if err != nil {
+		return nil, err
+	}
+	var rows []types.Row
+	for _, v := range filterRows(s.tempViews(ns), 1, pattern) {
+		rows = append(rows, viewRow(v[1].(string), v[0].(string)))
+	}
+	return LocalRows(tableColumns, rows)
+}
+
+func viewRow(name, namespace string) types.Row {
+	ns := []any{}
+	if namespace != "" {
+		ns = []any{namespace}
+	}
+	return types.Row{name, nil, ns, nil, "TEMPORARY", true}
+}
+
+// GetTable describes a table or view.
+func (s *Session) GetTable(ctx context.Context, parts []string) (plan.Node, error) {
+	if _, err := s.relation(ctx, parts); err != nil {
+		return nil, err
+	}
+	if _, ok := (catalog{s}).LookupView(parts); ok {
+		ns := ""
+		if len(parts) == 2 {
+			ns = globalNamespace
+		}
+		return LocalRows(tableColumns, []types.Row{viewRow(parts[len(parts)-1], ns)})
+	}
+	q := s.qualified(parts)
+	return LocalRows(tableColumns, []types.Row{{q[2], q[0], []any{q[1]}, nil, "MANAGED", false}})
+}
+
+// TableExists looks for a table or view.
+func (s *Session) TableExists(ctx context.Context, parts []string) (bool, error) {
+	_, err := s.relation(ctx, parts)
+	if errclass.Has(err, "TABLE_OR_VIEW_NOT_FOUND") || errclass.Has(err, "SCHEMA_NOT_FOUND") {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// ListColumns lists the columns of a table or view.
+func (s *Session) ListColumns(ctx context.Context, parts []string) (plan.Node, error) {
+	n, err := s.relation(ctx, parts)
+	if err != nil {
+		return nil, err
+	}
+	var rows []types.Row
+	for _, f := range plan.Schema(n).Fields {
+		r := types.Row{f.Name, nil, f.Type.SimpleString(), f.Nullable, false, false, false}
+		if c, ok := f.Comment(); ok {
+			r[1] = c
+		}
+		rows = append(rows, r)
+	}
+	return LocalRows(columnColumns, rows)
+}
+
+// ListFunctions lists functions.
+func (s *Session) ListFunctions(db, pattern string) (plan.Node, error) {
+	if db != "" {
+		if _, err := s.namespaceName(strings.Split(db, ".")); err != nil {
+			return nil, err
+		}
+	}
+	var rows []types.Row
+	for _, name := range FunctionNames() {
+		if like(pattern, name) {
+			rows = append(rows, functionRow(name))
+		}
+	}
+	return LocalRows(functionColumns, rows)
+}
+
+func functionRow(name string) types.Row {
+	return types.Row{name, nil, nil, "", "millrace." + name, true}
+}
+
+// FunctionExists looks for a function.
+func (s *Session) FunctionExists(name string) bool {
+	return fn.Lookup(name) != nil || agg.Lookup(name) != nil
+}
+
+// GetFunction describes a function.
+func (s *Session) GetFunction(name string) (plan.Node, error) {
+	if !s.FunctionExists(name) {
+		return nil, errclass.New("UNRESOLVED_ROUTINE", "routineName", errclass.Ident(name),
+			"searchPath", "["+errclass.Ident("system", "builtin")+", "+errclass.Ident("system", "session")+", "+errclass.Ident(CatalogName, s.Namespace())+"]")
+	}
+	return LocalRows(functionColumns, []types.Row{functionRow(strings.ToLower(name))})
+}
+
+// ListCatalogs lists the one catalog.
+func (s *Session) ListCatalogs(pattern string) (plan.Node, error) {
+	var rows []types.Row
+	if like(pattern, CatalogName) {
+		rows = append(rows, types.Row{CatalogName, nil})
+	}
+	return LocalRows(types.Struct(maybe("name"), maybe("description")), rows)
+}
+
+// ClearLevels forgets all storage levels.
+func (s *Session) ClearLevels() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.levels)
+}
