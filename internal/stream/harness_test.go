@@ -56,6 +56,8 @@ type world struct {
 	conf  streamtest.Conf
 	views views
 	m     *Manager
+
+	sources []*streamtest.Source
 }
 
 const checkpointDir = "/ck"
@@ -67,31 +69,36 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// resolve analyses a query over the world's views.
+// resolve analyses SQL text over the world's views.
 func (w *world) resolve(query string) plan.Node {
 	w.t.Helper()
 	n, err := sql.ParseQuery(query, sql.Options{})
 	if err != nil {
 		w.t.Fatalf("parse %s: %v", query, err)
 	}
-	if n, err = analyze.New(w.views, analyze.Conf{ANSI: true}, source.Env{}).Resolve(context.Background(), n); err != nil {
-		w.t.Fatalf("resolve %s: %v", query, err)
+	return w.analyse(n)
+}
+
+func (w *world) analyse(n plan.Node) plan.Node {
+	w.t.Helper()
+	n, err := analyze.New(w.views, analyze.Conf{ANSI: true}, source.Env{}).Resolve(context.Background(), n)
+	if err != nil {
+		w.t.Fatalf("resolve: %v", err)
 	}
 	return n
 }
 
-func (w *world) request(query, mode string, trig Trigger) StartRequest {
-	w.t.Helper()
+func (w *world) request(n plan.Node, mode string, trig Trigger) StartRequest {
 	return StartRequest{
-		Plan: w.resolve(query), OutputMode: mode, Trigger: trig, Sink: w.sink, Conf: w.conf, Zone: time.UTC,
+		Plan: n, OutputMode: mode, Trigger: trig, Sink: w.sink, Conf: w.conf, Zone: time.UTC,
 		Options: map[string]string{"checkpointLocation": checkpointDir},
 	}
 }
 
-// available runs a query until its input is used up.
-func (w *world) available(query, mode string) *Query {
+// run runs a query until its input is used up.
+func (w *world) run(n plan.Node, mode string) *Query {
 	w.t.Helper()
-	q := w.start(w.request(query, mode, Trigger{Kind: AvailableNow}))
+	q := w.start(w.request(n, mode, Trigger{Kind: AvailableNow}))
 	if _, err := q.AwaitTermination(context.Background(), -1); err != nil {
 		w.t.Fatalf("query: %v", err)
 	}
@@ -121,10 +128,18 @@ func ran(q *Query, rows func(batch int64) []string) []string {
 				wm = "0"
 			}
 		}
-		out = append(out, fmt.Sprintf("batch %d in %d wm %s rows %s", p.BatchID, p.NumInputRows, wm, strings.Join(rows(p.BatchID), "; ")))
+		text := strings.Join(rows(p.BatchID), "; ")
+		if text == "" {
+			text = "none"
+		}
+		out = append(out, fmt.Sprintf("batch %d in %d wm %s rows %s", p.BatchID, p.NumInputRows, wm, text))
 		for _, o := range p.StateOperators {
-			out = append(out, fmt.Sprintf("  op %s tot %d upd %d rem %d late %d inst %d", o.OperatorName, o.NumRowsTotal, o.NumRowsUpdated,
-				o.NumRowsRemoved, o.NumRowsDroppedByWatermark, o.NumStateStoreInstances))
+			line := fmt.Sprintf("  op %s tot %d upd %d rem %d late %d inst %d", o.OperatorName, o.NumRowsTotal, o.NumRowsUpdated,
+				o.NumRowsRemoved, o.NumRowsDroppedByWatermark, o.NumStateStoreInstances)
+			if n, ok := o.CustomMetrics["numDroppedDuplicateRows"]; ok {
+				line += fmt.Sprintf(" dup %d", n)
+			}
+			out = append(out, line)
 		}
 	}
 	return out
