@@ -42,6 +42,7 @@ var runtimeTable = table{
 	"MALFORMED_CHARACTER_CODING":                                       {"22000", Runtime, "<function> met bytes that are not valid in <charset>."},
 	"CONVERSION_INVALID_INPUT":                                         {"22018", IllegalArgument, "The value <str> (<fmt>) cannot be converted to <targetType>. Use <suggestion> to get NULL instead."},
 	"ILLEGAL_DAY_OF_WEEK":                                              {"22009", IllegalArgument, "There is no day of the week <string>."},
+	"INVALID_TIMEZONE":                                                 {"22009", DateTime, "There is no time zone <timeZone>; write a region such as Europe/Paris or an offset such as +01:00."},
 	"MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION":                   {"22023", SparkFailure, "The record <badRecord> cannot be read; mode is <failFastMode>. Use the mode PERMISSIVE to get nulls instead."},
 	"MALFORMED_RECORD_IN_PARSING.CANNOT_PARSE_JSON_ARRAYS_AS_STRUCTS":  {"22023", SparkFailure, "The record <badRecord> is a JSON array but a struct is wanted; mode is <failFastMode>."},
 	"MALFORMED_CSV_RECORD":                                             {"KD000", SparkFailure, "The CSV record <badRecord> cannot be read."},

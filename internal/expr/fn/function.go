@@ -85,6 +85,13 @@ var families = []func() []*Function{
 	constructFunctions,
 	itemFunctions,
 	windowFunctions,
+	dateFieldFunctions,
+	truncFunctions,
+	datetimeTextFunctions,
+	unixFunctions,
+	nowFunctions,
+	shiftFunctions,
+	makeFunctions,
 }
 
 var registry = sync.OnceValue(func() map[string]*Function {

@@ -10,10 +10,10 @@ import (
 
 // Accept is a set of types that an argument may have, and what other types are cast to.
 type Accept struct {
-	name string                      // in messages: "STRING", ("INT" or "BIGINT")
-	has  func(t types.DataType) bool // no cast needed
-	to   []types.DataType            // targets of an implicit cast, the best first
-	num  bool                        // any number is meant: strings become double
+	name  string                      // in messages: "STRING", ("INT" or "BIGINT")
+	has   func(t types.DataType) bool // no cast needed
+	to    []types.DataType            // targets of an implicit cast, the best first
+	exact bool                        // no integer literal is narrowed
 }
 
 // Only is the set of one type.
@@ -31,10 +31,10 @@ var (
 	binaryArg = only(types.Binary)
 	date      = only(types.Date)
 	timestamp = only(types.Timestamp)
-	numeric   = Accept{name: `"NUMERIC"`, has: IsNumeric, to: []types.DataType{types.Double}, num: true}
-	integral  = Accept{name: `"INTEGRAL"`, has: IsIntegral, to: []types.DataType{types.Long}, num: true}
+	numeric   = Accept{name: `"NUMERIC"`, has: IsNumeric, to: []types.DataType{types.Double}}
+	integral  = Accept{name: `"INTEGRAL"`, has: IsIntegral, to: []types.DataType{types.Long}}
 	smallInt  = Accept{
-		name: `("INT" or "SMALLINT" or "TINYINT")`, to: []types.DataType{types.Integer},
+		name: `("INT" or "SMALLINT" or "TINYINT")`, exact: true, to: []types.DataType{types.Integer},
 		has: func(t types.DataType) bool { r := rank(t); return r >= 1 && r <= 3 },
 	}
 	textOrBinary = Accept{
@@ -81,6 +81,9 @@ func (a Accept) implicit(arg Arg, ansi bool) (to types.DataType, ok bool) {
 	if isNull(t) {
 		return a.to[0], true
 	}
+	if a.exact {
+		arg.Const = nil
+	}
 	for _, to := range a.to {
 		if ImplicitCast(arg, to, ansi) {
 			return to, true
@@ -119,10 +122,8 @@ func ImplicitCast(arg Arg, to types.DataType, ansi bool) bool {
 		}
 		w, _ := WiderType(from, to, true)
 		return types.Equal(w, to) || isDecimal(from) && isFloating(to) || isDecimal(to) && IsIntegral(from) || IsIntegral(from) && isFloating(to)
-	case isDateTime(from) && isDateTime(to):
-		return from == types.DataType(types.Date) || to == types.DataType(types.Timestamp)
 	}
-	return false
+	return isDateTime(from) && isDateTime(to)
 }
 
 // SQL is the call's text as messages show it, in quotes.
