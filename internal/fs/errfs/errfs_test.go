@@ -67,6 +67,42 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// A crash after an operation lets it happen, and those of the same step beside it; then nothing works, reading neither.
+func TestCrashAfter(t *testing.T) {
+	mem := errfs.NewMem()
+	cut := errfs.CrashAfter(1, errfs.Ops(errfs.SyncDir).Named("logs"))
+	fsys := errfs.Wrap(mem, cut)
+	for _, dir := range []string{"logs", "data"} {
+		if err := errors.Join(fsys.MkdirAll(dir), put(fsys, dir+"/a", "1", true)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(fsys.SyncDir("data"), fsys.SyncDir(".")); err != nil || cut.Stopped() {
+		t.Fatal(err, cut.Stopped())
+	}
+	if err := fsys.SyncDir("logs"); err != nil || !cut.Stopped() || cut.Hit() {
+		t.Fatal(err, cut.Stopped(), cut.Hit())
+	}
+	if err := fsys.SyncDir("data"); err != nil {
+		t.Error(err)
+	}
+	if _, err := fsys.Open("logs/a"); !errors.Is(err, errfs.ErrCrashed) {
+		t.Errorf("open: %v", err)
+	}
+	if err := fsys.SyncDir("data"); !errors.Is(err, errfs.ErrCrashed) || !cut.Hit() {
+		t.Errorf("sync afterwards: %v", err)
+	}
+	if d := cmp.Diff(map[string]string{"logs/a": "1", "data/a": "1"}, mem.Crash(nil).Tree()); d != "" {
+		t.Error(d)
+	}
+	never := errfs.CrashAt(1 << 30)
+	fsys = errfs.Wrap(mem, never)
+	never.Stop()
+	if _, err := fsys.Open("logs/a"); !errors.Is(err, errfs.ErrCrashed) {
+		t.Errorf("after Stop: %v", err)
+	}
+}
+
 func TestForever(t *testing.T) {
 	fsys := errfs.Wrap(errfs.NewMem(), errfs.FailAt(2, errfs.Ops(errfs.Create), errfs.ErrNoSpace).Forever())
 	for i, name := range []string{"a", "b", "c"} {

@@ -75,7 +75,7 @@ func (m Match) Named(part string) Match {
 	return func(o Op) bool { return m(o) && strings.Contains(filepath.ToSlash(o.Name), part) }
 }
 
-// Rule makes operations fail. Make one with FailAt or CrashAt, and use it for one file system.
+// Rule makes operations fail. Make one with FailAt, CrashAt or CrashAfter, and use it for one file system.
 type Rule struct {
 	match   Match
 	at      int   // the matching operation that fails, from 1
@@ -84,9 +84,11 @@ type Rule struct {
 	keep    int   // bytes that a failing write still writes
 	torn    bool  // a failing write says nothing of the missing bytes
 	crash   bool  // nothing whatever works afterwards
+	after   bool  // the matching operation itself still works
 
 	mu   sync.Mutex
 	seen int
+	last Kind // what CrashAfter has let pass; "" before
 	hit  bool
 }
 
@@ -99,6 +101,27 @@ func FailAt(k int, match Match, err error) *Rule {
 // it and all operations after it fail with ErrCrashed. A write is cut in half.
 func CrashAt(k int) *Rule {
 	return &Rule{match: Op.changes, at: k, err: ErrCrashed, crash: true}
+}
+
+// CrashAfter lets the k-th matching operation (from 1) happen and stops the file system then: everything fails with
+// ErrCrashed, but for operations of the same kind that come before one of another kind. Those are part of the same step: a round
+// syncs all its directories side by side.
+func CrashAfter(k int, match Match) *Rule {
+	return &Rule{match: match, at: k, err: ErrCrashed, crash: true, after: true}
+}
+
+// Stop stops the file system now. It is for rules of CrashAt and CrashAfter, when something else than a file says that it is time.
+func (r *Rule) Stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hit = true
+}
+
+// Stopped reports whether a crash has come, also if no operation has noticed it so far.
+func (r *Rule) Stopped() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hit || r.last != ""
 }
 
 // Forever makes all matching operations after the k-th fail too.
@@ -125,10 +148,18 @@ func (r *Rule) fires(o Op, size int) (fires bool, keep int) {
 	if r.crash && r.hit {
 		return true, 0
 	}
+	if r.last != "" {
+		r.hit = o.Kind != r.last
+		return r.hit, 0
+	}
 	if !r.match(o) {
 		return false, 0
 	}
 	r.seen++
+	if r.after && r.seen == r.at {
+		r.last = o.Kind
+		return false, 0
+	}
 	if r.seen == r.at || r.forever && r.seen > r.at {
 		r.hit = true
 		if r.crash {
