@@ -50,6 +50,9 @@ type Responses interface {
 type Config struct {
 	// Workers is the number of goroutines that work side by side, 0 for one for each core.
 	Workers int
+	// Exact makes every message and every record take the form that it would have on a wire, so that a test finds what gets past
+	// the protocol.
+	Exact bool
 }
 
 // Embedded makes a backend that runs in this process.
@@ -67,7 +70,23 @@ func RegisterEmbedded(e Embedded) {
 	embedded = e
 }
 
-// LookupEmbedded returns the embedded engine, or nil when the program does not link it.
+type embeddedKey struct{}
+
+// WithEmbedded returns a context in which another embedded engine takes the place of the registered one: that of package milltest,
+// whose clock and files belong to a test.
+func WithEmbedded(ctx context.Context, e Embedded) context.Context {
+	return context.WithValue(ctx, embeddedKey{}, e)
+}
+
+// EmbeddedFor returns the embedded engine for sessions that are made under ctx, or nil when the program does not link one.
+func EmbeddedFor(ctx context.Context) Embedded {
+	if e, ok := ctx.Value(embeddedKey{}).(Embedded); ok {
+		return e
+	}
+	return LookupEmbedded()
+}
+
+// LookupEmbedded returns the embedded engine that was registered, or nil when the program does not link it.
 func LookupEmbedded() Embedded {
 	mu.Lock()
 	defer mu.Unlock()

@@ -34,7 +34,7 @@ type table map[string]Definition
 
 // registry is all of them. It is complete when the package is initialised and never changes.
 var registry = merge(parseTable, analysisTable, functionTable, catalogTable, streamingTable, checkpointTable, stateTable,
-	runtimeTable, fileTable, kafkaTable, connectTable)
+	runtimeTable, fileTable, kafkaTable, connectTable, apiTable)
 
 func merge(tables ...table) table {
 	all := table{}
