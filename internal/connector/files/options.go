@@ -1,0 +1,203 @@
+package files
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/interval"
+	"github.com/millrace/millrace/source"
+)
+
+// readOptions are the options that all formats have in common.
+type readOptions struct {
+	nameGlob      *pattern // pathGlobFilter
+	recursive     bool
+	before, after time.Time
+	ignoreMissing bool
+	ignoreCorrupt bool
+	basePath      string
+	caseSensitive bool
+	inferParts    bool
+	validateParts bool
+	ignoreSinkLog bool
+}
+
+func parseReadOptions(req source.Request) (o readOptions, err error) {
+	p := optionReader{req: req}
+	if s, ok := req.Options.Get("pathGlobFilter"); ok {
+		if o.nameGlob, err = compilePattern(s); err != nil {
+			return o, p.value("pathGlobFilter", s, "it must be a glob pattern: "+err.Error()+".")
+		}
+	}
+	o.recursive = p.flag("recursiveFileLookup", false)
+	o.ignoreMissing = p.flag("ignoreMissingFiles", p.conf("spark.sql.files.ignoreMissingFiles") == "true")
+	o.ignoreCorrupt = p.flag("ignoreCorruptFiles", p.conf("spark.sql.files.ignoreCorruptFiles") == "true")
+	o.before, o.after = p.when("modifiedBefore"), p.when("modifiedAfter")
+	o.basePath, _ = req.Options.Get("basePath")
+	o.caseSensitive = p.conf("spark.sql.caseSensitive") == "true"
+	o.inferParts = p.conf("spark.sql.sources.partitionColumnTypeInference.enabled") != "false"
+	o.validateParts = p.conf("spark.sql.sources.validatePartitionColumns") != "false"
+	o.ignoreSinkLog = p.conf("spark.sql.streaming.fileStreamSink.ignoreMetadata") == "true"
+	return o, p.err
+}
+
+// streamOptions are those of a file stream. They are looked at when the query runs, as in Spark.
+type streamOptions struct {
+	maxFiles    int64 // 0: no limit
+	maxBytes    int64
+	maxFileAge  time.Duration
+	latestFirst bool
+	byName      bool // fileNameOnly
+	clean       cleanMode
+	archiveDir  string
+}
+
+type cleanMode uint8
+
+const (
+	cleanOff cleanMode = iota
+	cleanDelete
+	cleanArchive
+)
+
+func parseStreamOptions(req source.Request) (o streamOptions, err error) {
+	p := optionReader{req: req}
+	o.maxFiles = p.positive("maxFilesPerTrigger")
+	o.maxBytes = p.positive("maxBytesPerTrigger")
+	if o.maxFiles > 0 && o.maxBytes > 0 && p.err == nil {
+		p.err = errclass.New("INVALID_STREAMING_OPTION.CONFLICT", "first", "maxFilesPerTrigger", "second", "maxBytesPerTrigger")
+	}
+	o.maxFileAge = p.duration("maxFileAge", 7*24*time.Hour)
+	o.latestFirst = p.flag("latestFirst", false)
+	o.byName = p.flag("fileNameOnly", false)
+	if o.latestFirst && (o.maxFiles > 0 || o.maxBytes > 0) {
+		o.maxFileAge = 1<<63 - 1 // the oldest files come last, however long that takes
+	}
+	if s, ok := req.Options.Get("cleanSource"); ok {
+		switch strings.ToLower(s) {
+		case "off":
+		case "delete":
+			o.clean = cleanDelete
+		case "archive":
+			o.clean = cleanArchive
+			if o.archiveDir, ok = req.Options.Get("sourceArchiveDir"); !ok || o.archiveDir == "" {
+				return o, errclass.New("INVALID_STREAMING_OPTION.MISSING", "option", "sourceArchiveDir", "provider", req.Format)
+			}
+		default:
+			return o, p.value("cleanSource", s, "it must be archive, delete or off.")
+		}
+	}
+	return o, p.err
+}
+
+// optionReader reads options of a request and keeps the first error.
+type optionReader struct {
+	req source.Request
+	err error
+}
+
+func (p *optionReader) conf(key string) string {
+	if p.req.Env.Conf == nil {
+		return ""
+	}
+	return p.req.Env.Conf(key)
+}
+
+func (p *optionReader) value(option, value, want string) error {
+	err := errclass.New("INVALID_STREAMING_OPTION.VALUE", "option", option, "value", "'"+value+"'", "requirement", want)
+	if p.err == nil {
+		p.err = err
+	}
+	return err
+}
+
+func (p *optionReader) flag(key string, def bool) bool {
+	s, ok := p.req.Options.Get(key)
+	if !ok {
+		return def
+	}
+	switch strings.ToLower(s) {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	p.value(key, s, "it must be true or false.")
+	return def
+}
+
+func (p *optionReader) positive(key string) int64 {
+	s, ok := p.req.Options.Get(key)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n <= 0 {
+		p.value(key, s, "it must be a whole number greater than 0.")
+		return 0
+	}
+	return n
+}
+
+func (p *optionReader) duration(key string, def time.Duration) time.Duration {
+	s, ok := p.req.Options.Get(key)
+	if !ok {
+		return def
+	}
+	d, err := parseDuration(s)
+	if err != nil {
+		p.value(key, s, "it must be a time such as 7d, 12h or 30 minutes.")
+		return def
+	}
+	return d
+}
+
+// shortUnits are the units of Spark's time strings.
+var shortUnits = map[string]time.Duration{
+	"": time.Millisecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "m": time.Minute, "min": time.Minute,
+	"h": time.Hour, "d": 24 * time.Hour,
+}
+
+// parseDuration reads 7d, 500ms or an interval such as "2 hours"; a bare number counts milliseconds.
+func parseDuration(s string) (time.Duration, error) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		if unit, ok := shortUnits[s[len(digits):]]; ok && n >= 0 && n <= int64(1<<63-1)/int64(unit) {
+			return time.Duration(n) * unit, nil
+		}
+	}
+	ms, err := interval.ParseTrigger(s)
+	return time.Duration(ms) * time.Millisecond, err
+}
+
+// when reads a time of the options modifiedBefore and modifiedAfter, in the session's zone.
+func (p *optionReader) when(key string) time.Time {
+	s, ok := p.req.Options.Get(key)
+	if !ok {
+		return time.Time{}
+	}
+	zone := p.req.Env.Zone
+	if z, ok := p.req.Options.Get("timeZone"); ok {
+		loc, known := parseZone(z)
+		if !known {
+			p.value("timeZone", z, "it must be a region such as Europe/Berlin or an offset such as +01:00.")
+			return time.Time{}
+		}
+		zone = loc
+	}
+	t, ok := parseInstant(s, zone)
+	if !ok {
+		p.value(key, s, "it must be a time like 2026-01-31T12:00:00.")
+	}
+	return t
+}
+
+// Flag reads a boolean option of a format.
+func Flag(req source.Request, key string, def bool) (bool, error) {
+	p := optionReader{req: req}
+	v := p.flag(key, def)
+	return v, p.err
+}

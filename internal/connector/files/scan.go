@@ -1,0 +1,299 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/source"
+	"github.com/millrace/millrace/types"
+)
+
+// How pieces are gathered into splits. None of it depends on the number of workers: splits are part of the result's order.
+const (
+	// splitBytes is how much a split reads at least, when there is as much.
+	splitBytes = 8 << 20
+	// openBytes is what opening a file is taken to cost.
+	openBytes = 256 << 10
+)
+
+// MetadataColumn is the hidden column with facts on the file that a row comes from.
+const MetadataColumn = "_metadata"
+
+var metadataType = types.Struct(
+	types.Field{Name: "file_path", Type: types.String},
+	types.Field{Name: "file_name", Type: types.String},
+	types.Field{Name: "file_size", Type: types.Long},
+	types.Field{Name: "file_block_start", Type: types.Long},
+	types.Field{Name: "file_block_length", Type: types.Long},
+	types.Field{Name: "file_modification_time", Type: types.Timestamp},
+)
+
+// plan is how the columns that are wanted come about.
+type plan struct {
+	t       *Table
+	cols    []column
+	data    types.StructType // what the decoder reads
+	out     types.StructType
+	filters []source.Filter // on data columns
+	parts   []source.Filter // on partition columns
+	schema  *arrow.Schema
+}
+
+// column says where a wanted column comes from.
+type column struct {
+	from columnSource
+	i    int // in the decoder's columns, or the partition columns
+}
+
+type columnSource uint8
+
+const (
+	fromData columnSource = iota
+	fromPartition
+	fromMetadata
+)
+
+// plan settles where the columns of a projection come from.
+func (t *Table) plan(want source.Projection) (*plan, error) {
+	p := &plan{t: t}
+	names := want.Columns
+	if names == nil {
+		names = t.schema.Names()
+	}
+	for _, name := range names {
+		if i := t.data.Index(name); i >= 0 {
+			p.cols = append(p.cols, column{fromData, len(p.data.Fields)})
+			p.data.Fields = append(p.data.Fields, t.data.Fields[i])
+			p.out.Fields = append(p.out.Fields, t.data.Fields[i])
+			continue
+		}
+		if i := t.parts.Index(name); i >= 0 {
+			p.cols = append(p.cols, column{fromPartition, i})
+			p.out.Fields = append(p.out.Fields, t.parts.Fields[i])
+			continue
+		}
+		if name != MetadataColumn {
+			return nil, errclass.New("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION", "objectName", errclass.Ident(name))
+		}
+		p.cols = append(p.cols, column{from: fromMetadata})
+		p.out.Fields = append(p.out.Fields, types.Field{Name: name, Type: metadataType})
+	}
+	for _, f := range want.Filters {
+		if t.parts.Index(f.Column) >= 0 {
+			p.parts = append(p.parts, f)
+		} else if t.data.Index(f.Column) >= 0 {
+			p.filters = append(p.filters, f)
+		}
+	}
+	p.schema = types.ArrowSchema(p.out, types.ArrowOptions{})
+	if c, ok := t.decoder.(ColumnChecker); ok {
+		return p, c.CheckColumns(p.data)
+	}
+	return p, nil
+}
+
+// splits cuts files into pieces and gathers small pieces, in order.
+func (p *plan) splits(files []*File) []source.Split {
+	var out []source.Split
+	var cur *split
+	size := int64(0)
+	add := func(piece Piece) {
+		cost := piece.Len + openBytes
+		if cur == nil || size+cost > splitBytes {
+			cur, size = &split{plan: p}, 0
+			out = append(out, cur)
+		}
+		cur.pieces = append(cur.pieces, piece)
+		size += cost
+	}
+	for _, f := range files {
+		if f.Size == 0 || !p.keep(f) {
+			continue
+		}
+		cut := p.t.decoder.Cut(f)
+		if cut <= 0 || f.Size <= cut+cut/4 {
+			add(Piece{f, 0, f.Size})
+			continue
+		}
+		for off := int64(0); off < f.Size; {
+			n := min(cut, f.Size-off)
+			if rest := f.Size - off - n; rest < cut/4 {
+				n += rest
+			}
+			add(Piece{f, off, n})
+			off += n
+		}
+	}
+	return out
+}
+
+// keep tells whether a file's partition may hold rows of use.
+func (p *plan) keep(f *File) bool {
+	for _, flt := range p.parts {
+		i := p.t.parts.Index(flt.Column)
+		if i < len(f.Values) && !mayMatch(flt, f.Values[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// split is some pieces that one worker reads one after the other.
+type split struct {
+	plan   *plan
+	pieces []Piece
+}
+
+// Open implements source.Split.
+func (s *split) Open(context.Context) (source.Reader, error) {
+	return &Reader{plan: s.plan, pieces: s.pieces}, nil
+}
+
+// Reader reads a split. Beside source.Reader it gives vectors, for callers inside the engine.
+type Reader struct {
+	plan   *plan
+	pieces []Piece
+	cur    Piece
+	rows   Rows
+	consts []*vec.Vector // one row for each column that does not come from the data
+	err    error
+}
+
+// Next implements source.Reader.
+func (r *Reader) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	b, err := r.NextBatch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return vec.ToArrow(b, r.plan.schema)
+}
+
+// NextBatch returns the next rows as Owned vectors of the plan's columns, or io.EOF.
+func (r *Reader) NextBatch(ctx context.Context) (*vec.Batch, error) {
+	for r.err == nil {
+		if r.rows == nil {
+			if len(r.pieces) == 0 {
+				r.err = io.EOF
+				break
+			}
+			r.cur, r.pieces = r.pieces[0], r.pieces[1:]
+			if err := r.open(ctx); err != nil {
+				if !r.pass(err) {
+					r.err = r.plan.t.readError(r.cur.File, err)
+				}
+				continue
+			}
+		}
+		b, err := r.rows.Next(ctx)
+		switch {
+		case err == nil:
+			return r.assemble(b), nil
+		case err == io.EOF, r.pass(err):
+			err = r.rows.Close()
+			r.rows = nil
+			if err != nil && !r.pass(err) {
+				r.err = r.plan.t.readError(r.cur.File, err)
+			}
+		default:
+			r.err = r.plan.t.readError(r.cur.File, err)
+		}
+	}
+	return nil, r.err
+}
+
+// pass tells whether the rest of a file that cannot be read is to be passed over.
+func (r *Reader) pass(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return r.plan.t.opts.ignoreMissing
+	}
+	if r.plan.t.opts.ignoreCorrupt {
+		if r.plan.t.env.Log != nil {
+			r.plan.t.env.Log.Warn("passing over the rest of a file that cannot be read", "file", r.cur.Path, "error", err)
+		}
+		return true
+	}
+	return false
+}
+
+func (r *Reader) open(ctx context.Context) error {
+	rows, err := r.plan.t.decoder.Open(ctx, r.cur, r.plan.data, r.plan.filters)
+	if err != nil {
+		return err
+	}
+	r.rows, r.consts = rows, make([]*vec.Vector, len(r.plan.cols))
+	for i, c := range r.plan.cols {
+		var value any
+		switch c.from {
+		case fromData:
+			continue
+		case fromPartition:
+			if c.i < len(r.cur.Values) {
+				value = r.cur.Values[c.i]
+			}
+		case fromMetadata:
+			value = types.Row{
+				fs.ShortURI(r.cur.Path), baseName(r.cur.Path), r.cur.Size, r.cur.Off, r.cur.Len,
+				types.Micros(r.cur.ModTime.UnixMilli() * 1000),
+			}
+		}
+		b := vec.NewBuilder(r.plan.out.Fields[i].Type)
+		if err := b.AppendValue(value); err != nil {
+			return err
+		}
+		r.consts[i] = b.Finish()
+	}
+	return nil
+}
+
+func (r *Reader) assemble(b *vec.Batch) *vec.Batch {
+	out := &vec.Batch{N: b.N, Sel: b.Sel, Cols: make([]*vec.Vector, len(r.plan.cols))}
+	for i, c := range r.plan.cols {
+		if c.from == fromData {
+			out.Cols[i] = b.Cols[c.i]
+		} else {
+			out.Cols[i] = vec.NewConst(r.consts[i], b.N)
+		}
+	}
+	return out
+}
+
+// Close implements source.Reader.
+func (r *Reader) Close() error {
+	if r.rows == nil {
+		return nil
+	}
+	rows := r.rows
+	r.rows = nil
+	if r.err == nil {
+		r.err = io.EOF
+	}
+	return rows.Close()
+}
+
+// InferError says which file could not be looked at, unless the error is one of the format itself.
+func InferError(f *File, err error) error {
+	if _, ok := errors.AsType[*errclass.Error](err); ok {
+		return err
+	}
+	return (*Table)(nil).readError(f, err)
+}
+
+// readError says which file could not be read.
+func (t *Table) readError(f *File, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errclass.Has(err, "FAILED_READ_FILE") {
+		return err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return errclass.New("FAILED_READ_FILE.FILE_NOT_EXIST", "path", fs.URI(f.Path)).WithCause(err)
+	}
+	return errclass.New("FAILED_READ_FILE.NO_HINT", "path", fs.URI(f.Path)).WithCause(err)
+}

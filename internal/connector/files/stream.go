@@ -1,0 +1,366 @@
+package files
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/millrace/millrace/internal/checkpoint"
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/source"
+)
+
+// stream reads the files of a table as they come.
+//
+// An offset counts entries of the source's own log in the checkpoint. An entry names the files of one batch and is durable before
+// its offset is given out, so the batch reads the same files after a restart. Entries behind the last offset of the query's own log
+// belong to the next batch.
+type stream struct {
+	t    *Table
+	plan *plan
+	opts streamOptions
+	dir  string // of the log
+
+	log    *checkpoint.SourceLog // nil before the first use
+	last   int64                 // newest entry of the log, -1 for none
+	known  knownFiles
+	lister *lister
+	newest int64 // modification time, in ms, of the newest file that a batch has taken
+	// pending are files that no batch has taken yet, in the order in which they will be.
+	pending []entry
+	// fixed is set when the end is: nothing is looked for any more.
+	fixed     bool
+	committed int64
+	cleaner   *cleaner
+}
+
+// Stream implements source.Streamer.
+func (t *Table) Stream(_ context.Context, env source.StreamEnv) (source.Stream, error) {
+	opts, err := parseStreamOptions(t.req)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range []string{"modifiedBefore", "modifiedAfter"} {
+		if v, ok := t.req.Options.Get(o); ok {
+			return nil, errclass.New("INVALID_STREAMING_OPTION.VALUE", "option", o, "value", "'"+v+"'", "requirement", "file streams do not take it.")
+		}
+	}
+	if opts.clean != cleanOff && t.log != nil {
+		return nil, errclass.New("INVALID_STREAMING_OPTION.VALUE", "option", "cleanSource", "value", "set",
+			"requirement", "it must be off for the output of a file sink, whose log names the files.")
+	}
+	p, err := t.plan(env.Want)
+	if err != nil {
+		return nil, err
+	}
+	s := &stream{t: t, plan: p, opts: opts, last: -1, committed: -1, lister: t.lister()}
+	if env.Log != nil {
+		s.dir = env.Log.Dir()
+	}
+	s.lister.dirs = map[string]*knownDir{}
+	s.known.byName = opts.byName
+	s.lister.skip = s.known.has
+	if s.cleaner, err = newCleaner(t, opts); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// open reads the source's log.
+func (s *stream) open() error {
+	if s.log != nil {
+		return nil
+	}
+	opts := checkpoint.CompactOptions{Now: s.t.env.Now}
+	opts.Interval, _ = strconv.Atoi(s.t.conf("spark.sql.streaming.fileSource.log.compactInterval"))
+	opts.MinBatchesToRetain, _ = strconv.ParseInt(s.t.conf("spark.sql.streaming.minBatchesToRetain"), 10, 64)
+	if d, err := parseDuration(s.t.conf("spark.sql.streaming.fileSource.log.cleanupDelay")); err == nil {
+		opts.CleanupDelay = d
+	}
+	opts.KeepExpired = s.t.conf("spark.sql.streaming.fileSource.log.deletion") == "false"
+	log, err := checkpoint.OpenSourceLog(s.t.fsys, s.dir, opts)
+	if err != nil {
+		return err
+	}
+	all, err := log.All()
+	if err != nil {
+		return err
+	}
+	for _, f := range all {
+		path, err := fs.ParseURI(f.Path)
+		if err != nil {
+			return errclass.New("STREAMING_CHECKPOINT_CORRUPT_FILE", "file", log.Dir(), "reason", err.Error(), "advice", "Restore it from a copy.").WithCause(err)
+		}
+		s.known.add(path, filepath.Base(path))
+		s.newest = max(s.newest, f.TimestampMs)
+	}
+	if id, ok := log.LatestID(); ok {
+		s.last = id
+	}
+	s.log = log
+	return nil
+}
+
+// offset is the JSON of a position.
+type offset struct {
+	LogOffset int64 `json:"logOffset"`
+}
+
+func appendOffset(n int64) source.Offset {
+	return source.Offset(`{"logOffset":` + strconv.FormatInt(n, 10) + `}`)
+}
+
+func parseOffset(o source.Offset) (int64, error) {
+	if o == nil {
+		return -1, nil
+	}
+	// A bare number is what the first releases wrote.
+	if n, err := strconv.ParseInt(strings.TrimSpace(string(o)), 10, 64); err == nil {
+		return n, nil
+	}
+	p := offset{LogOffset: -1}
+	if err := json.Unmarshal(o, &p); err != nil || p.LogOffset < 0 {
+		return 0, errclass.New("STREAMING_CHECKPOINT_CORRUPT_FILE", "file", "offsets", "reason", "the offset "+string(o)+" is not one of a file source.",
+			"advice", "The sources of the query may have changed their order; use another checkpointLocation.")
+	}
+	return p.LogOffset, nil
+}
+
+// LatestOffset implements source.Stream. It takes the files of the next batch and writes them down.
+func (s *stream) LatestOffset(ctx context.Context, start source.Offset, limit source.Limit) (source.Offset, error) {
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	if err := s.look(ctx); err != nil {
+		return nil, err
+	}
+	chosen := s.choose(limit)
+	if len(chosen) > 0 {
+		logged := make([]checkpoint.SourceFile, len(chosen))
+		for i, e := range chosen {
+			logged[i] = checkpoint.SourceFile{Path: fs.URI(e.path), TimestampMs: e.mod.UnixMilli()}
+			s.newest = max(s.newest, logged[i].TimestampMs)
+		}
+		if err := s.log.Add(ctx, s.last+1, logged); err != nil {
+			return nil, err
+		}
+		s.last++
+		s.pending = slices.Delete(s.pending, 0, len(chosen))
+	}
+	from, err := parseOffset(start)
+	if err != nil {
+		return nil, err
+	}
+	if s.last <= from || s.last < 0 {
+		return start, nil
+	}
+	return appendOffset(s.last), nil
+}
+
+// look lists the directories for files that nobody has seen and puts them into line.
+func (s *stream) look(ctx context.Context) error {
+	if s.fixed {
+		return nil
+	}
+	var f found
+	var err error
+	if s.t.log != nil {
+		if err = s.t.log.Refresh(); err != nil {
+			return err
+		}
+		f, err = s.lister.fromSinkLog(s.t.log)
+	} else {
+		f, err = s.lister.list(ctx, false)
+	}
+	if err != nil {
+		return err
+	}
+	// Age is counted from the newest file that was read, not from the clock: a stream that was down for long loses nothing.
+	bound := int64(math.MinInt64)
+	if s.opts.maxFileAge != math.MaxInt64 {
+		bound = s.newest - s.opts.maxFileAge.Milliseconds()
+	}
+	before := len(s.pending)
+	for _, e := range f.entries {
+		if s.known.add(e.path, e.name) && e.mod.UnixMilli() >= bound {
+			s.pending = append(s.pending, e)
+		}
+	}
+	if len(s.pending) == before {
+		return nil
+	}
+	slices.SortStableFunc(s.pending, func(a, b entry) int {
+		if s.opts.latestFirst {
+			a, b = b, a
+		}
+		return a.mod.Compare(b.mod)
+	})
+	return nil
+}
+
+// choose takes as many pending files as a batch may have.
+func (s *stream) choose(limit source.Limit) []entry {
+	if limit == source.LimitNone {
+		return s.pending
+	}
+	switch {
+	case s.opts.maxFiles > 0:
+		return s.pending[:min(int64(len(s.pending)), s.opts.maxFiles)]
+	case s.opts.maxBytes > 0:
+		total := int64(0)
+		for i, e := range s.pending {
+			if total += e.size; total > s.opts.maxBytes && i > 0 {
+				return s.pending[:i]
+			}
+		}
+	}
+	return s.pending
+}
+
+// PrepareAvailableNow implements source.AvailableNow.
+func (s *stream) PrepareAvailableNow(ctx context.Context) error {
+	if err := s.open(); err != nil {
+		return err
+	}
+	if err := s.look(ctx); err != nil {
+		return err
+	}
+	s.fixed = true
+	return nil
+}
+
+// Plan implements source.Stream.
+func (s *stream) Plan(_ context.Context, start, end source.Offset) ([]source.Split, error) {
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	from, err := parseOffset(start)
+	if err != nil {
+		return nil, err
+	}
+	to, err := parseOffset(end)
+	if err != nil {
+		return nil, err
+	}
+	var files []*File
+	for id := from + 1; id <= to; id++ {
+		logged, err := s.log.Get(id)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range logged {
+			f, err := s.file(l)
+			if err != nil {
+				return nil, err
+			}
+			if f != nil {
+				files = append(files, f)
+			}
+		}
+	}
+	return s.plan.splits(files), nil
+}
+
+// file looks at a file that the log names. Nil means that it is gone and that this is no error.
+func (s *stream) file(l checkpoint.SourceFile) (*File, error) {
+	path, err := fs.ParseURI(l.Path)
+	if err != nil {
+		return nil, errclass.New("FAILED_READ_FILE.NO_HINT", "path", l.Path).WithCause(err)
+	}
+	info, err := s.t.fsys.Stat(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) && s.t.opts.ignoreMissing {
+			return nil, nil
+		}
+		return nil, s.t.readError(&File{Path: path}, err)
+	}
+	f := &File{FS: s.t.fsys, Path: path, Size: info.Size(), ModTime: info.ModTime()}
+	if len(s.t.parts.Fields) > 0 {
+		f.Values, err = s.t.values(partsBetween(filepath.VolumeName(path)+string(filepath.Separator), path, true))
+	}
+	return f, err
+}
+
+// Commit implements source.Stream. The files of the batches up to end may be cleaned.
+func (s *stream) Commit(ctx context.Context, end source.Offset) error {
+	if s.cleaner == nil {
+		return nil
+	}
+	to, err := parseOffset(end)
+	if err != nil {
+		return err
+	}
+	if err := s.open(); err != nil {
+		return err
+	}
+	if s.committed < 0 {
+		s.committed = to - 1 // batches of earlier runs were that run's
+	}
+	for id := s.committed + 1; id <= to; id++ {
+		logged, err := s.log.Get(id)
+		if err != nil {
+			return err
+		}
+		for _, l := range logged {
+			if path, err := fs.ParseURI(l.Path); err == nil {
+				s.cleaner.clean(ctx, path)
+			}
+		}
+	}
+	s.committed = max(s.committed, to)
+	return nil
+}
+
+// Description implements source.Stream.
+func (s *stream) Description() string {
+	names := make([]string, len(s.t.paths))
+	for i, p := range s.t.paths {
+		names[i] = fs.Location(p)
+	}
+	return "FileStreamSource[" + strings.Join(names, ",") + "]"
+}
+
+// Close implements source.Stream.
+func (s *stream) Close() error {
+	if s.cleaner != nil {
+		s.cleaner.close()
+	}
+	return nil
+}
+
+// knownFiles are those that were taken into line once, by path or by name. They are not read again, whatever becomes of them.
+type knownFiles struct {
+	byName bool
+	seen   map[string]struct{}
+}
+
+func (k *knownFiles) key(path, name string) string {
+	if k.byName {
+		return name
+	}
+	return path
+}
+
+func (k *knownFiles) has(path, name string) bool {
+	_, ok := k.seen[k.key(path, name)]
+	return ok
+}
+
+// add notes a file and tells whether it is new.
+func (k *knownFiles) add(path, name string) bool {
+	key := k.key(path, name)
+	if _, ok := k.seen[key]; ok {
+		return false
+	}
+	if k.seen == nil {
+		k.seen = map[string]struct{}{}
+	}
+	k.seen[key] = struct{}{}
+	return true
+}

@@ -1,0 +1,258 @@
+package files
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/millrace/millrace/internal/checkpoint"
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/source"
+	"github.com/millrace/millrace/types"
+)
+
+// Format makes a source.Format of a file format.
+type Format struct {
+	Kind Kind
+	FS   fs.FS
+}
+
+// Table is a table of files. It implements source.Batch, source.Streamer and source.Hidden.
+type Table struct {
+	kind    string
+	fsys    fs.FS
+	req     source.Request
+	env     source.Env
+	opts    readOptions
+	decoder Decoder
+	paths   []string
+	schema  types.StructType // data columns, then partition columns
+	data    types.StructType
+	parts   types.StructType
+	files   found // of a batch table, as it was opened
+	log     *checkpoint.SinkLog
+}
+
+// Open implements source.Format.
+func (f Format) Open(ctx context.Context, req source.Request) (source.Table, error) {
+	t := &Table{kind: f.Kind.Name(), fsys: f.FS, req: req, env: req.Env}
+	var err error
+	if t.opts, err = parseReadOptions(req); err != nil {
+		return nil, err
+	}
+	if t.decoder, err = f.Kind.Prepare(req); err != nil {
+		return nil, err
+	}
+	fixed, isFixed := t.decoder.Fixed()
+	if req.Stream && req.Schema == nil && !isFixed && t.conf("spark.sql.streaming.schemaInference") != "true" {
+		return nil, errclass.New("INVALID_STREAMING_OPTION.NO_SCHEMA", "provider", t.kind)
+	}
+	if t.paths, err = t.findPaths(); err != nil {
+		return nil, err
+	}
+	l := t.lister()
+	if t.log, err = l.sinkLog(); err != nil {
+		return nil, err
+	}
+	if t.log != nil {
+		t.files, err = l.fromSinkLog(t.log)
+	} else {
+		t.files, err = l.list(ctx, !req.Stream)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := t.findSchema(ctx, fixed, isFixed); err != nil {
+		return nil, err
+	}
+	if req.Stream {
+		t.files = found{} // the stream lists for itself
+	}
+	return t, nil
+}
+
+// lister makes a lister of the table's paths.
+func (t *Table) lister() *lister {
+	globs := true
+	if s, ok := t.req.Options.Get("__globPaths__"); ok && strings.EqualFold(s, "false") {
+		globs = false
+	}
+	return &lister{fsys: t.fsys, paths: t.paths, opts: t.opts, globs: globs}
+}
+
+func (t *Table) conf(key string) string {
+	if t.env.Conf == nil {
+		return ""
+	}
+	return t.env.Conf(key)
+}
+
+// findPaths gives the absolute paths of the request.
+func (t *Table) findPaths() ([]string, error) {
+	given := t.req.Paths
+	if len(given) == 0 {
+		if p, ok := t.req.Options.Get("path"); ok && p != "" {
+			given = []string{p}
+		}
+	}
+	if len(given) == 0 {
+		return nil, errclass.New("INVALID_STREAMING_OPTION.NO_PATH")
+	}
+	paths := make([]string, len(given))
+	for i, p := range given {
+		abs, err := absolute(p)
+		if err != nil {
+			return nil, err
+		}
+		paths[i] = abs
+	}
+	if t.opts.basePath != "" {
+		abs, err := absolute(t.opts.basePath)
+		if err != nil {
+			return nil, err
+		}
+		t.opts.basePath = abs
+	}
+	return paths, nil
+}
+
+func absolute(location string) (string, error) {
+	p, err := fs.ParseLocation(location)
+	if err == nil {
+		p, err = filepath.Abs(p)
+	}
+	if err != nil {
+		return "", errclass.New("INVALID_OPTION_VALUE", "option", "path", "format", "file", "value", location, "requirement", err.Error()+".").WithCause(err)
+	}
+	return p, nil
+}
+
+// findSchema settles the data and the partition columns.
+func (t *Table) findSchema(ctx context.Context, fixed types.StructType, isFixed bool) error {
+	var names []string
+	if !t.opts.recursive {
+		var err error
+		if names, err = partColumns(t.files); err != nil {
+			return err
+		}
+	}
+	t.parts = partSchema(names, t.files, t.req.Schema, t.opts)
+	switch {
+	case t.req.Schema != nil:
+		t.data = types.NullableSchema(*t.req.Schema)
+	case isFixed:
+		t.data = fixed
+	default:
+		files, err := t.open(t.files, false)
+		if err != nil {
+			return err
+		}
+		s, ok, err := t.decoder.Infer(ctx, files)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return errclass.New("UNABLE_TO_INFER_SCHEMA", "format", t.kind)
+		}
+		t.data = types.NullableSchema(s)
+	}
+	// A column that the directories give is not read from the files.
+	own := types.StructType{}
+	for _, f := range t.data.Fields {
+		if indexName(&t.parts, f.Name, t.opts.caseSensitive) < 0 {
+			own.Fields = append(own.Fields, f)
+		}
+	}
+	t.data = own
+	t.schema = types.StructType{Fields: append(append([]types.Field{}, t.data.Fields...), t.parts.Fields...)}
+	if err := t.duplicates(); err != nil {
+		return err
+	}
+	if err := t.decoder.Check(t.data); err != nil {
+		return err
+	}
+	if t.req.Stream {
+		return nil
+	}
+	_, err := t.open(t.files, true) // finds values that do not fit their columns
+	return err
+}
+
+func (t *Table) duplicates() error {
+	seen := map[string]bool{}
+	for _, f := range t.schema.Fields {
+		key := f.Name
+		if !t.opts.caseSensitive {
+			key = strings.ToLower(key)
+		}
+		if seen[key] {
+			return errclass.New("COLUMN_ALREADY_EXISTS", "columnName", errclass.Ident(key))
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
+// open makes files of a listing's entries, with their partition values when values is set.
+func (t *Table) open(f found, values bool) ([]*File, error) {
+	files := make([]*File, len(f.entries))
+	for i, e := range f.entries {
+		files[i] = &File{FS: t.fsys, Path: e.path, Size: e.size, ModTime: e.mod}
+		if !values {
+			continue
+		}
+		var err error
+		if files[i].Values, err = t.values(e.part); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// values reads the partition columns of a file.
+func (t *Table) values(parts []partValue) ([]any, error) {
+	if len(t.parts.Fields) == 0 {
+		return nil, nil
+	}
+	values := make([]any, len(t.parts.Fields))
+	for i, field := range t.parts.Fields {
+		for _, p := range parts {
+			if p.column != field.Name && (t.opts.caseSensitive || !strings.EqualFold(p.column, field.Name)) {
+				continue
+			}
+			v, err := partValueOf(field, p.value, t.env.Zone, t.opts)
+			if err != nil {
+				return nil, err
+			}
+			values[i] = v
+		}
+	}
+	return values, nil
+}
+
+// Schema implements source.Table.
+func (t *Table) Schema() types.StructType { return t.schema }
+
+// HiddenColumns implements source.Hidden.
+func (t *Table) HiddenColumns() []types.Field {
+	if t.schema.IndexFold(MetadataColumn) >= 0 {
+		return nil
+	}
+	return []types.Field{{Name: MetadataColumn, Type: metadataType}}
+}
+
+// Scan implements source.Batch. The files are those that were there when the table was opened.
+func (t *Table) Scan(_ context.Context, want source.Projection) ([]source.Split, error) {
+	p, err := t.plan(want)
+	if err != nil {
+		return nil, err
+	}
+	files, err := t.open(t.files, true)
+	if err != nil {
+		return nil, err
+	}
+	return p.splits(files), nil
+}
+
+func baseName(path string) string { return filepath.Base(path) }
