@@ -13,10 +13,14 @@ import (
 // aggregate resolves a grouping.
 func (r *resolver) aggregate(n *plan.Aggregate) (plan.Node, error) {
 	sc := r.over(n.Child)
+	if err := sc.groupedWindow(n.Keys); err != nil {
+		return nil, err
+	}
 	items, err := sc.selectList(n.Aggs)
 	if err != nil {
 		return nil, err
 	}
+	sc.lateral = nil
 	keys := &keyScope{sc: sc, items: items, ordinals: !n.KeysInOutput && r.conf.flag("spark.sql.groupByOrdinal")}
 	if n.Kind == plan.GroupPivot {
 		return r.pivot(n, sc, items)
@@ -56,6 +60,37 @@ func (r *resolver) aggregate(n *plan.Aggregate) (plan.Node, error) {
 	return r.grouped(a)
 }
 
+// groupedWindow lets the select list name the column of a window that is only computed by the grouping: SELECT window ... GROUP BY
+// window(...).
+func (sc *scope) groupedWindow(keys []plan.Expr) error {
+	windows := map[string]plan.Expr{}
+	for _, k := range keys {
+		f, ok := plan.Trim(k).(*plan.Func)
+		if !ok || len(f.Name) != 1 {
+			continue
+		}
+		switch name := strings.ToLower(f.Name[0]); name {
+		case "window", "session_window":
+			e, err := sc.expr(f)
+			if err != nil {
+				return err
+			}
+			windows[name] = e
+		}
+	}
+	if len(windows) > 0 {
+		sc.lateral = func(name string) (plan.Expr, error) {
+			for n, e := range windows {
+				if sc.r.eq(n, name) {
+					return e, nil
+				}
+			}
+			return nil, nil
+		}
+	}
+	return nil
+}
+
 // keyScope resolves grouping keys: positions in and aliases of the select list besides columns.
 type keyScope struct {
 	sc       *scope
@@ -83,7 +118,7 @@ func (k *keyScope) resolve(list []plan.Expr) (keys, named []plan.Expr, err error
 			if err != nil {
 				return nil, nil, err
 			}
-			item := k.sc.called(key, e)
+			item := called(key)
 			if a, ok := item.(*plan.Alias); ok && a.Auto {
 				a.Metadata = ""
 			}
@@ -109,13 +144,13 @@ func (k *keyScope) one(e plan.Expr) (plan.Expr, error) {
 	before := sc.lateral
 	defer func() { sc.lateral = before }()
 	if sc.r.conf.flag("spark.sql.groupByAliases") {
-		sc.lateral = func(name string) plan.Expr {
+		sc.lateral = func(name string) (plan.Expr, error) {
 			for _, e := range k.items {
 				if a, ok := e.(*plan.Alias); ok && sc.r.eq(a.Name, name) {
-					return a.Child
+					return a.Child, nil
 				}
 			}
-			return nil
+			return nil, nil
 		}
 	}
 	return sc.expr(e)
@@ -127,7 +162,7 @@ func (k *keyScope) ordinal(pos int) (plan.Expr, error) {
 	}
 	e := k.items[pos-1]
 	if hasAgg(e) {
-		return nil, errclass.New("GROUP_BY_POS_AGGREGATE", "index", itoa(pos), "aggExpr", e.SQL())
+		return nil, errclass.New("GROUP_BY_POS_AGGREGATE", "index", itoa(pos), "aggExpr", sqlText(e))
 	}
 	return plan.Trim(e), nil
 }
@@ -258,7 +293,7 @@ func (l *lifter) add(e plan.Expr) plan.Expr {
 func checkGrouped(a *plan.Aggregate) error {
 	for _, k := range a.Keys {
 		if plan.Exists(k, isAgg) {
-			return errclass.New("GROUP_BY_AGGREGATE", "sqlExpr", k.SQL())
+			return errclass.New("GROUP_BY_AGGREGATE", "sqlExpr", sqlText(k))
 		}
 		if t := plan.TypeOf(k); t != nil && !groupable(t) {
 			return errclass.New("GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE", "sqlExpr", errclass.Expr(k.SQL()), "dataType", errclass.Expr(t.SQL()))

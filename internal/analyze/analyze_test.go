@@ -157,7 +157,7 @@ func TestErrors(t *testing.T) {
 		query, class string
 		want         params
 	}{
-		{"select nope from u", "UNRESOLVED_COLUMN.WITH_SUGGESTION", params{"objectName": "`nope`", "proposal": "`k`, `x`, `v`"}},
+		{"select nope from u", "UNRESOLVED_COLUMN.WITH_SUGGESTION", params{"objectName": "`nope`", "proposal": "`k`, `v`, `x`"}},
 		{"select nope", "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION", params{"objectName": "`nope`"}},
 		{"select a.k from u a join u b", "", nil},
 		{"select k from u a join u b", "AMBIGUOUS_REFERENCE", params{"name": "`k`", "referenceNames": "[`a`.`k`, `b`.`k`]"}},
@@ -167,8 +167,8 @@ func TestErrors(t *testing.T) {
 		{"select sum(x), k from u", "MISSING_GROUP_BY", nil},
 		{"select k, x + 1 from u group by k", "MISSING_AGGREGATION", params{"expression": `"x"`, "expressionAnyValue": `"any_value(x)"`}},
 		{"select sum(sum(x)) from u", "NESTED_AGGREGATE_FUNCTION", nil},
-		{"select count(*) from u group by sum(x)", "GROUP_BY_AGGREGATE", params{"sqlExpr": "sum(x)"}},
-		{"select k from u where sum(x) > 1", "INVALID_WHERE_CONDITION", params{"condition": `"(sum(x) > 1)"`, "expressionList": "sum(x)"}},
+		{"select count(*) from u group by sum(x)", "GROUP_BY_AGGREGATE", params{"sqlExpr": "sum(u.x)"}},
+		{"select k from u where sum(x) > 1", "INVALID_WHERE_CONDITION", params{"condition": `"(sum(x) > 1)"`, "expressionList": "sum(u.x)"}},
 		{"select k from u where x", "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN", params{"filter": `"x"`, "type": `"INT"`}},
 		{"select k from u group by 3", "GROUP_BY_POS_OUT_OF_RANGE", params{"index": "3", "size": "1"}},
 		{"select k from u order by 3", "ORDER_BY_POS_OUT_OF_RANGE", params{"index": "3", "size": "1"}},
@@ -201,7 +201,7 @@ func TestErrors(t *testing.T) {
 		{"select window_time(ts) from t", "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", params{"requiredType": `"STRUCT"`}},
 		{"select window_time(st) from t", "INVALID_TIME_WINDOW.NOT_A_WINDOW", nil},
 		{"select k from u limit -1", "INVALID_LIMIT_LIKE_EXPRESSION.IS_NEGATIVE", params{"name": "limit", "expr": `"-1"`, "v": "-1"}},
-		{"select k from u limit x", "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION", nil},
+		{"select x from u limit x", "INVALID_LIMIT_LIKE_EXPRESSION.IS_UNFOLDABLE", params{"name": "limit", "expr": `"x"`}},
 		{"select k from u where x in (select k, x from u)", "DATATYPE_MISMATCH.IN_SUBQUERY_LENGTH_MISMATCH",
 			params{"leftLength": "1", "leftColumns": `"x"`, "rightLength": "2", "rightColumns": `"k", "x"`}},
 		{"select (select k, x from u)", "INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN", params{"number": "2"}},

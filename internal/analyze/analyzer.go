@@ -205,6 +205,9 @@ func (r *resolver) node(n plan.Node) (plan.Node, error) {
 	case *plan.Observe:
 		return r.observe(n)
 	case *plan.Distinct:
+		if err := noMaps(n); err != nil {
+			return nil, err
+		}
 		if n.Streaming() { // what was seen before is kept as state
 			return &plan.Dedup{Keys: exprsOf(visible(n.Output())), Child: n.Child}, nil
 		}

@@ -205,6 +205,7 @@ func (r *resolver) repartition(n *plan.Repartition) (plan.Node, error) {
 		return n, nil
 	}
 	sc := r.over(n.Child)
+	sc.deep = true
 	keys, err := sc.operands(n.Keys)
 	if err != nil {
 		return nil, err

@@ -275,7 +275,11 @@ func (sc *scope) structOf(name string, f *plan.Func) (plan.Expr, error) {
 		case *plan.LambdaVar:
 			field = n.Name
 		}
-		shown = append(shown, a)
+		if _, named := f.Args[i].(*plan.Alias); named {
+			shown = append(shown, a)
+		} else {
+			shown = append(shown, plan.Trim(a))
+		}
 		pairs = append(pairs, &plan.Literal{Value: field, T: types.String}, plan.Trim(a))
 	}
 	text := callText(name, shown)
@@ -294,9 +298,12 @@ func (sc *scope) sessionText(name string, f *plan.Func) (plan.Expr, error) {
 	if len(f.Args) != 0 {
 		return nil, wrongNumArgs(name, "0", len(f.Args))
 	}
+	if name == "current_database" {
+		name = "current_schema"
+	}
 	value := "spark_catalog"
 	switch name {
-	case "current_database", "current_schema":
+	case "current_schema":
 		value = sc.r.conf.get("spark.millrace.currentDatabase")
 		if value == "" {
 			value = "default"

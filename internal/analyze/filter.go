@@ -5,7 +5,6 @@ import (
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
-	"github.com/millrace/millrace/types"
 )
 
 // filter resolves WHERE.
@@ -35,14 +34,6 @@ func (r *resolver) condition(cond plan.Expr, child plan.Node) (plan.Node, error)
 		return nil, err
 	}
 	e = plan.Trim(e)
-	if isVoid(e) {
-		e = r.to(e, types.Boolean)
-	}
-	if isText(e) && r.conf.ANSI {
-		if _, lit := e.(*plan.Literal); lit {
-			e = r.to(e, types.Boolean)
-		}
-	}
 	if !isBool(e) {
 		return nil, errclass.New("DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN", "sqlExpr", errclass.Expr(e.SQL()), "filter", errclass.Expr(e.SQL()),
 			"type", errclass.Expr(plan.TypeOf(e).SQL()))
@@ -74,14 +65,14 @@ func (r *resolver) condition(cond plan.Expr, child plan.Node) (plan.Node, error)
 func checkWhere(e plan.Expr, child plan.Node) error {
 	var bad []string
 	plan.WalkExpr(e, func(x plan.Expr) bool {
-		switch x.(type) {
-		case *plan.Agg, *plan.Over:
-			bad = append(bad, x.SQL())
-			return false
+		if isAgg(x) {
+			bad = append(bad, sqlText(x))
 		}
-		return true
+		return !isAgg(x)
 	})
 	switch {
+	case plan.Exists(e, isOver):
+		return errclass.New("WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE", "clauseName", "WHERE")
 	case len(bad) > 0:
 		return errclass.New("INVALID_WHERE_CONDITION", "condition", errclass.Expr(e.SQL()), "expressionList", strings.Join(bad, ", "))
 	case plan.Exists(e, isGen):
@@ -112,35 +103,35 @@ func (r *resolver) aggScope(sc *scope, child plan.Node) *aggScope {
 		return in.match(parts, in.named)
 	}
 	before := sc.lateral
-	sc.lateral = func(name string) plan.Expr { // grouping columns that are not in the output
+	sc.lateral = func(name string) (plan.Expr, error) { // grouping columns that are not in the output
 		if before != nil {
-			if e := before(name); e != nil {
-				return e
+			if e, err := before(name); e != nil || err != nil {
+				return e, err
 			}
 		}
 		if sc.inAgg > 0 {
-			return nil
+			return nil, nil
 		}
 		for _, a := range in.named(name) {
 			if indexOf(agg.Keys, a) >= 0 {
-				return a
+				return a, nil
 			}
 		}
 		if s := setsOf(agg); s != nil {
 			for i, k := range s.keys {
 				if a, ok := k.(*plan.Attr); ok && r.eq(a.Name, name) {
-					return s.attrs[i]
+					return s.attrs[i], nil
 				}
 			}
 		}
 		for _, k := range agg.Keys { // part of a key that is an expression
 			for _, a := range in.named(name) {
 				if plan.References(k).Has(a.ID) {
-					return a
+					return a, nil
 				}
 			}
 		}
-		return nil
+		return nil, nil
 	}
 	return &aggScope{r: r, agg: agg, sc: sc}
 }
@@ -191,12 +182,12 @@ func (s *aggScope) apply(child plan.Node, es []plan.Expr) (plan.Node, []plan.Exp
 	if err := checkGrouped(&agg); err != nil {
 		return nil, nil, err
 	}
-	if len(agg.Aggs) == len(s.agg.Aggs) {
-		return child, out, nil
-	}
-	added := make([]*plan.Attr, 0, len(agg.Aggs)-len(s.agg.Aggs))
-	for _, e := range agg.Aggs[len(s.agg.Aggs):] {
-		added = append(added, plan.AttrOf(e))
+	used := plan.References(out...)
+	var need []*plan.Attr
+	for _, a := range agg.Output() {
+		if used.Has(a.ID) {
+			need = append(need, a)
+		}
 	}
 	child, err := plan.Transform(child, func(n plan.Node) (plan.Node, error) {
 		if n == plan.Node(s.agg) {
@@ -207,9 +198,9 @@ func (s *aggScope) apply(child plan.Node, es []plan.Expr) (plan.Node, []plan.Exp
 	if err != nil {
 		return nil, nil, err
 	}
-	child, ok := expose(child, added)
+	child, ok := expose(child, need)
 	if !ok {
-		return nil, nil, s.sc.unresolved([]string{added[0].Name})
+		return nil, nil, s.sc.unresolved([]string{need[0].Name})
 	}
 	return child, out, nil
 }

@@ -179,7 +179,11 @@ func (sc *scope) stars(name string, f *plan.Func) (*plan.Func, error) {
 		return f, nil
 	}
 	c := *f
-	if s := f.Args[0].(*plan.Star); name == "count" && len(f.Args) == 1 && len(s.Target) == 0 && !f.Distinct {
+	s, first := f.Args[0].(*plan.Star)
+	if first && name == "count" && len(s.Target) > 0 {
+		return nil, errclass.New("INVALID_USAGE_OF_STAR_WITH_TABLE_IDENTIFIER_IN_COUNT", "tableName", errclass.Ident(s.Target...))
+	}
+	if first && name == "count" && len(f.Args) == 1 && len(s.Target) == 0 && !f.Distinct {
 		c.Args = []plan.Expr{&plan.Literal{Value: int32(1), T: types.Integer}}
 		return &c, nil
 	}
@@ -240,6 +244,11 @@ func (sc *scope) call(name string, args []plan.Expr, o plan.Origin) (plan.Expr, 
 
 // aggregateCall binds an aggregate function.
 func (sc *scope) aggregateCall(name string, a *agg.Function, f *plan.Func) (plan.Expr, error) {
+	const legacyCount = "spark.sql.legacy.allowParameterlessCount"
+	if name == "count" && len(f.Args) == 0 && !strings.EqualFold(sc.r.conf.get(legacyCount), "true") {
+		return nil, errclass.New("WRONG_NUM_ARGS.WITH_SUGGESTION", "functionName", "`count`", "expectedNum", " >= 1", "actualNum", "0",
+			"legacyConfKey", errclass.Conf(legacyCount), "legacyConfValue", `"true"`)
+	}
 	in := f.Args
 	for _, o := range f.Order { // WITHIN GROUP (ORDER BY x): the ordered value comes first
 		if o.Desc {
@@ -264,6 +273,11 @@ func (sc *scope) aggregateCall(name string, a *agg.Function, f *plan.Func) (plan
 	for i, x := range args {
 		args[i] = plan.Trim(x)
 	}
+	if ignore, ok := ignoreNulls(name, args); ok { // first(x, true)
+		c := *f
+		c.IgnoreNulls, f = ignore, &c
+		args = args[:1]
+	}
 	bound, err := a.Bind(&agg.Binding{
 		Name: name, Args: sc.args(args), ANSI: sc.r.conf.ANSI, Zone: sc.r.conf.Zone, IgnoreNulls: f.IgnoreNulls,
 	})
@@ -278,4 +292,48 @@ func (sc *scope) aggregateCall(name string, a *agg.Function, f *plan.Func) (plan
 		return nil, errclass.New("INVALID_AGGREGATE_FILTER.NOT_BOOLEAN", "filterExpr", errclass.Expr(f.Filter.SQL()))
 	}
 	return e, nil
+}
+
+// ignoreNulls reads the second argument of first(x, ignoreNulls) and its kin.
+func ignoreNulls(name string, args []plan.Expr) (ignore, ok bool) {
+	switch name {
+	case "first", "first_value", "last", "last_value", "any_value":
+		if len(args) == 2 {
+			if l, isLit := args[1].(*plan.Literal); isLit {
+				ignore, ok = l.Value.(bool)
+			}
+		}
+	}
+	return ignore, ok
+}
+
+// sqlText is an expression as SQL, with the qualifiers of columns. Some messages show it instead of the pretty text.
+func sqlText(e plan.Expr) string {
+	quote := func(name string) string {
+		for i, r := range name {
+			if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') {
+				return errclass.Ident(name)
+			}
+		}
+		return name
+	}
+	if a, ok := e.(*plan.Alias); ok {
+		return sqlText(a.Child) + " AS " + errclass.Ident(a.Name)
+	}
+	x, err := plan.TransformExprUp(e, func(e plan.Expr) (plan.Expr, error) {
+		a, ok := e.(*plan.Attr)
+		if !ok {
+			return e, nil
+		}
+		c := *a
+		c.Name = quote(a.Name)
+		for i := len(a.Qualifier) - 1; i >= 0; i-- {
+			c.Name = quote(a.Qualifier[i]) + "." + c.Name
+		}
+		return &c, nil
+	})
+	if err != nil {
+		return e.SQL()
+	}
+	return x.SQL()
 }

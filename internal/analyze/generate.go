@@ -25,6 +25,9 @@ func (sc *scope) generator(name string, f *plan.Func) (plan.Expr, error) {
 	}
 	base := strings.TrimSuffix(name, "_outer")
 	g := &plan.Generator{Name: name, Args: args, Outer: base != name}
+	if slices.ContainsFunc(args, func(a plan.Expr) bool { return plan.Exists(a, isGen) }) {
+		return nil, errclass.New("UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS", "expression", errclass.Expr(g.SQL()))
+	}
 	switch base {
 	case "stack":
 		return g, sc.stack(g)
@@ -86,21 +89,25 @@ func (sc *scope) stack(g *plan.Generator) error {
 	values := g.Args[1:]
 	cols := (len(values) + int(n) - 1) / int(n)
 	for c := range cols {
-		var ts []types.DataType
-		null := len(values)%cols != 0 && c >= len(values)%cols
+		var t types.DataType = types.Null
+		first := 0
 		for i := c; i < len(values); i += cols {
-			ts = append(ts, plan.TypeOf(values[i]))
-			null = null || plan.NullableOf(values[i])
-		}
-		t, ok := sc.r.common(ts)
-		if !ok {
-			return errclass.New("DATATYPE_MISMATCH.STACK_COLUMN_DIFF_TYPES", "sqlExpr", errclass.Expr(g.SQL()), "columnIndex", itoa(c),
-				"leftParamIndex", itoa(c+1), "leftType", errclass.Expr(ts[0].SQL()), "rightParamIndex", itoa(c+1+cols), "rightType", errclass.Expr(ts[len(ts)-1].SQL()))
+			u := plan.TypeOf(values[i])
+			if isVoid(values[i]) {
+				continue
+			}
+			if t == types.DataType(types.Null) {
+				t, first = u, i
+			}
+			if !types.SameType(t, u) {
+				return errclass.New("DATATYPE_MISMATCH.STACK_COLUMN_DIFF_TYPES", "sqlExpr", errclass.Expr(g.SQL()), "columnIndex", itoa(c),
+					"leftParamIndex", itoa(first+1), "leftType", errclass.Expr(t.SQL()), "rightParamIndex", itoa(i+1), "rightType", errclass.Expr(u.SQL()))
+			}
 		}
 		for i := c; i < len(values); i += cols {
 			values[i] = sc.r.to(values[i], t)
 		}
-		g.Out = append(g.Out, types.Field{Name: "col" + itoa(c), Type: t, Nullable: null})
+		g.Out = append(g.Out, types.Field{Name: "col" + itoa(c), Type: t, Nullable: true})
 	}
 	return nil
 }
@@ -137,9 +144,6 @@ func (r *resolver) generators(child plan.Node, items []plan.Expr) (plan.Node, []
 			}
 			out = append(out, e)
 			continue
-		}
-		if slices.ContainsFunc(g.Args, func(a plan.Expr) bool { return plan.Exists(a, isGen) }) {
-			return nil, nil, errclass.New("UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS", "expression", errclass.Expr(g.SQL()))
 		}
 		var names []string
 		if a, ok := e.(*plan.Alias); ok {

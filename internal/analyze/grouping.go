@@ -99,7 +99,10 @@ func (r *resolver) groupingSets(a *plan.Aggregate, sets [][]plan.Expr) (*plan.Ag
 		c := plan.NewAlias(k, name)
 		copies[i] = c
 		n := *c.Attr()
-		n.ID, n.Null = plan.NewID(), true
+		n.ID = plan.NewID()
+		for _, set := range sets {
+			n.Null = n.Null || indexOf(set, k) < 0
+		}
 		nullable[i] = &n
 	}
 	gid := plan.NewAttr(groupingID, types.Long, false)
@@ -183,14 +186,17 @@ func (r *resolver) inSets(e plan.Expr, g *groupedSets) (plan.Expr, error) {
 
 func (r *resolver) groupingBit(e *groupingExpr, g *groupedSets) (plan.Expr, error) {
 	if e.id {
-		if len(e.args) > 0 && !slices.EqualFunc(e.args, g.keys, plan.Same) {
-			return nil, errclass.New("GROUPING_ID_COLUMN_MISMATCH", "groupingIdColumn", listSQL(e.args), "groupByColumns", listSQL(g.keys))
+		if len(e.args) > 0 && !slices.EqualFunc(e.args, g.keys, plan.Same) && !slices.EqualFunc(e.args, exprsOf(g.attrs), plan.Same) {
+			return nil, errclass.New("GROUPING_ID_COLUMN_MISMATCH", "groupingIdColumn", listText(e.args), "groupByColumns", listText(g.keys))
 		}
 		return g.gid, nil
 	}
 	i := indexOf(g.keys, e.args[0])
 	if i < 0 {
-		return nil, errclass.New("GROUPING_COLUMN_MISMATCH", "grouping", e.args[0].SQL(), "groupingColumns", listSQL(g.keys))
+		i = indexOf(exprsOf(g.attrs), e.args[0])
+	}
+	if i < 0 {
+		return nil, errclass.New("GROUPING_COLUMN_MISMATCH", "grouping", plan.TreeText(e.args[0]), "groupingColumns", listText(g.keys))
 	}
 	sc := r.over()
 	shifted, err := sc.call("shiftright", []plan.Expr{g.gid, &plan.Literal{Value: int32(len(g.keys) - 1 - i), T: types.Integer}}, plan.Origin{})
@@ -204,12 +210,12 @@ func (r *resolver) groupingBit(e *groupingExpr, g *groupedSets) (plan.Expr, erro
 	return &plan.Cast{Child: bit, To: types.Byte, Mode: r.mode(), Implicit: true}, nil
 }
 
-func listSQL(es []plan.Expr) string {
+func listText(es []plan.Expr) string {
 	parts := make([]string, len(es))
 	for i, e := range es {
-		parts[i] = e.SQL()
+		parts[i] = plan.TreeText(e)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, ",")
 }
 
 // setsOf finds the grouping sets behind an aggregate, for HAVING and ORDER BY.

@@ -21,7 +21,8 @@ func (sc *scope) higherOrder(name string, f *plan.Func) (plan.Expr, error) {
 	if len(f.Args) != want {
 		return nil, wrongNumArgs(name, itoa(want), len(f.Args))
 	}
-	h := &plan.HigherOrder{Name: name, Origin: f.Origin}
+	h := &plan.HigherOrder{Name: name, Origin: f.Origin, Text: callText(name, f.Args)}
+	defer func() { h.Text = "" }() // for messages until the call is complete
 	values := 1
 	if want > 2 {
 		values = 2
@@ -82,7 +83,7 @@ func (sc *scope) lambda(e plan.Expr, choices [][]param) (*plan.Lambda, error) {
 			return sc.lambdaOf(l, ps)
 		}
 	}
-	return nil, errclass.New("INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH", "actualNumArgs", itoa(len(l.Params)), "expectedNumArgs", itoa(len(choices[0])))
+	return nil, errclass.New("INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH", "actualNumArgs", itoa(len(choices[0])), "expectedNumArgs", itoa(len(l.Params)))
 }
 
 func (sc *scope) lambdaOf(l *plan.Lambda, ps []param) (*plan.Lambda, error) {
@@ -116,7 +117,9 @@ func boolLambda(h *plan.HigherOrder, l *plan.Lambda) error {
 	if isBool(l) {
 		return nil
 	}
-	return wrongLambdaInput(h, len(h.Args)-1, `"BOOLEAN"`)
+	whole := *h
+	whole.Text = ""
+	return wrongLambdaInput(&whole, len(h.Args)-1, `"BOOLEAN"`)
 }
 
 func (sc *scope) overMap(h *plan.HigherOrder, f *plan.Func) (plan.Expr, error) {
@@ -200,14 +203,16 @@ func (sc *scope) reduce(h *plan.HigherOrder, f *plan.Func) (plan.Expr, error) {
 		merge = &plan.Lambda{Params: merge.Params, Body: sc.r.to(merge.Body, acc.t)}
 	}
 	h.Args = append(h.Args, merge)
-	h.T, h.Null = acc.t, true
+	v := &plan.LambdaVar{ID: plan.NewID(), Name: "id"}
+	finish := plan.Expr(&plan.Lambda{Params: []*plan.LambdaVar{v}, Body: v})
 	if len(f.Args) == 4 {
-		finish, err := sc.lambda(f.Args[3], [][]param{{acc}})
-		if err != nil {
-			return nil, err
-		}
-		h.Args = append(h.Args, finish)
-		h.T = finish.Type()
+		finish = f.Args[3]
 	}
+	last, err := sc.lambda(finish, [][]param{{acc}})
+	if err != nil {
+		return nil, err
+	}
+	h.Args = append(h.Args, last)
+	h.T, h.Null = last.Type(), true
 	return h, nil
 }

@@ -65,12 +65,8 @@ func (sc *scope) overFunc(e plan.Expr) (plan.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, ok := x.(*plan.Agg)
-	switch {
-	case !ok:
+	if !isAgg(x) {
 		return nil, errclass.New("UNSUPPORTED_EXPR_FOR_WINDOW", "sqlExpr", errclass.Expr(x.SQL()))
-	case a.Distinct:
-		return nil, errclass.New("DISTINCT_WINDOW_FUNCTION_UNSUPPORTED", "windowExpr", errclass.Expr(x.SQL()))
 	}
 	return x, nil
 }
@@ -132,6 +128,9 @@ func (sc *scope) windowCall(name string, f *plan.Func) (plan.Expr, error) {
 
 // frame settles the frame of a window function call.
 func (sc *scope) frame(o *plan.Over) (plan.Expr, error) {
+	if a, ok := o.Fn.(*plan.Agg); ok && a.Distinct {
+		return nil, errclass.New("DISTINCT_WINDOW_FUNCTION_UNSUPPORTED", "windowExpr", errclass.Expr(o.SQL()))
+	}
 	w, ok := o.Fn.(*plan.WindowFunc)
 	if !ok || w.Name == "nth_value" {
 		return o, sc.checkFrame(o)
@@ -154,6 +153,7 @@ func (sc *scope) frame(o *plan.Over) (plan.Expr, error) {
 		o.Lo, o.Hi = plan.FrameBound{Offset: at}, plan.FrameBound{Offset: at}
 	default:
 		o.Lo, o.Hi = plan.FrameBound{Unbounded: true}, plan.FrameBound{}
+		o.Rows = w.Name != "cume_dist"
 	}
 	return o, nil
 }

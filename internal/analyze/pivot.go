@@ -49,7 +49,7 @@ func (r *resolver) pivot(n *plan.Aggregate, sc *scope, aggs []plan.Expr) (plan.N
 	for i, k := range named {
 		named[i] = keyColumn(k)
 	}
-	pcol := keyColumn(sc.called(p, n.PivotCol))
+	pcol := keyColumn(called(p))
 	lower.Aggs = append(append(slices.Clone(named), pcol), aggs...)
 	if err := r.groupWindows(lower); err != nil {
 		return nil, err
@@ -119,6 +119,9 @@ func (r *resolver) pivotValues(n *plan.Aggregate, sc *scope, p plan.Expr) ([]piv
 	var out []pivotValue
 	for _, e := range n.PivotValues {
 		x, err := r.over().expr(e)
+		if errclass.Has(err, "UNRESOLVED_COLUMN") {
+			return nil, errclass.New("NON_LITERAL_PIVOT_VALUES", "expression", errclass.Expr(plan.Trim(e).SQL()))
+		}
 		if err != nil {
 			return nil, err
 		}

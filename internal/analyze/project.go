@@ -53,17 +53,24 @@ func (sc *scope) selectList(list []plan.Expr) ([]plan.Expr, error) {
 	var out []plan.Expr
 	before := sc.lateral
 	defer func() { sc.lateral = before }()
-	sc.lateral = func(name string) plan.Expr {
+	sc.lateral = func(name string) (plan.Expr, error) {
 		var found *plan.Alias
+		n := 0
 		for _, e := range out {
 			if a, ok := e.(*plan.Alias); ok && len(a.Names) == 0 && !a.Auto && sc.r.eq(a.Name, name) {
 				found = a
+				n++
 			}
 		}
-		if found == nil {
-			return nil
+		switch {
+		case n > 1:
+			return nil, errclass.New("AMBIGUOUS_LATERAL_COLUMN_ALIAS", "name", errclass.Ident(name), "n", itoa(n))
+		case n == 1:
+			return found.Attr(), nil
+		case before != nil:
+			return before(name)
 		}
-		return found.Attr()
+		return nil, nil
 	}
 	for _, e := range list {
 		expanded, err := sc.expandItem(e)
@@ -75,7 +82,7 @@ func (sc *scope) selectList(list []plan.Expr) ([]plan.Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, sc.called(x, item))
+			out = append(out, called(x))
 		}
 	}
 	return out, nil
@@ -181,21 +188,14 @@ func (sc *scope) without(cols []plan.Expr, except [][]string) ([]plan.Expr, erro
 	return cols, nil
 }
 
-// called gives an item of a select list a name unless it has one. written is the item before it was resolved.
-func (sc *scope) called(e, written plan.Expr) plan.Expr {
+// called gives an item of a select list a name unless it has one.
+func called(e plan.Expr) plan.Expr {
 	switch e := e.(type) {
 	case *plan.Attr, *plan.Alias, *plan.Generator:
 		return e
 	case *plan.Cast:
-		switch c := e.Child.(type) {
-		case *plan.Attr:
+		if c, ok := e.Child.(*plan.Attr); ok {
 			return plan.NewAlias(e, c.Name)
-		case *plan.Field:
-			if w, ok := written.(*plan.Cast); ok {
-				if _, ok := w.Child.(*plan.Column); ok {
-					return plan.NewAlias(e, c.Name)
-				}
-			}
 		}
 	case *plan.Field:
 		if _, ok := e.Child.(*plan.TimeWindow); !ok {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/source"
@@ -250,7 +251,7 @@ func (r *resolver) values(n *plan.Values) (plan.Node, error) {
 			null = null || plan.NullableOf(row[c])
 		}
 		name := "col" + itoa(c+1)
-		t, ok := r.common(ts)
+		t, ok := r.inlineType(ts)
 		if !ok {
 			return nil, at(errclass.New("INVALID_INLINE_TABLE.INCOMPATIBLE_TYPES_IN_INLINE_TABLE", "colName", errclass.Ident(name)), n.Origin)
 		}
@@ -274,6 +275,18 @@ func (r *resolver) values(n *plan.Values) (plan.Node, error) {
 		return u.Inputs[0], nil
 	}
 	return r.union(u)
+}
+
+// inlineType is the type of a column of VALUES. Strings do not give way here.
+func (r *resolver) inlineType(ts []types.DataType) (types.DataType, bool) {
+	var t types.DataType = types.Null
+	for _, u := range ts {
+		var ok bool
+		if t, ok = fn.WiderType(t, u, r.conf.ANSI); !ok {
+			return nil, false
+		}
+	}
+	return t, true
 }
 
 // constantRows evaluates rows of constants; nil when some are not.

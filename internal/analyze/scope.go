@@ -16,7 +16,7 @@ type scope struct {
 	attrs    []*plan.Attr
 	byName   map[string][]*plan.Attr
 	// lateral, when set, looks a name up among the aliases to the left in the same select list.
-	lateral func(name string) plan.Expr
+	lateral func(name string) (plan.Expr, error)
 	// missing, when set, collects columns that are not visible but could be fetched from below (see expose).
 	missing map[plan.ID]*plan.Attr
 	// deep lets names be looked up below projections: ORDER BY and WHERE of the DataFrame API.
@@ -98,7 +98,11 @@ func (sc *scope) column(c *plan.Column) (plan.Expr, error) {
 		return e, err
 	}
 	if sc.lateral != nil {
-		if e := sc.lateral(c.Parts[0]); e != nil {
+		e, err := sc.lateral(c.Parts[0])
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
 			return sc.fields(e, c.Parts[1:])
 		}
 	}
@@ -117,7 +121,12 @@ func (sc *scope) match(parts []string, named func(string) []*plan.Attr) (plan.Ex
 		switch len(found) {
 		case 0:
 		case 1:
-			return sc.fields(found[0], parts[i+1:])
+			a := found[0]
+			if a.Name != parts[i] { // a column is called as it was written
+				c := *a
+				c.Name, a = parts[i], &c
+			}
+			return sc.fields(a, parts[i+1:])
 		default:
 			refs := make([]string, len(found))
 			for j, a := range found {

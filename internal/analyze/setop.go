@@ -71,16 +71,24 @@ func (r *resolver) setOp(n *plan.SetOp) (plan.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range in[0].Output() {
-		if _, ok := a.T.(types.MapType); ok {
-			return nil, errclass.New("UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE", "colName", errclass.Ident(a.Name), "dataType", errclass.Expr(a.T.SQL()))
-		}
+	if err := noMaps(in[0]); err != nil {
+		return nil, err
 	}
 	right, err := apart(in[0], in[1])
 	if err != nil {
 		return nil, err
 	}
 	return &plan.SetOp{Kind: n.Kind, All: n.All, Left: in[0], Right: right}, nil
+}
+
+// noMaps refuses to compare maps as a whole.
+func noMaps(n plan.Node) error {
+	for _, a := range n.Output() {
+		if _, ok := a.T.(types.MapType); ok {
+			return errclass.New("UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE", "colName", errclass.Ident(a.Name), "dataType", errclass.Expr(a.T.SQL()))
+		}
+	}
+	return nil
 }
 
 // union resolves UNION ALL, by position or by name. The first input's columns keep their identities.

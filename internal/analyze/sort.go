@@ -76,7 +76,7 @@ func (r *resolver) allOrders(n *plan.Sort, sc *scope) []*plan.SortOrder {
 
 // limit resolves LIMIT.
 func (r *resolver) limit(n *plan.Limit) (plan.Node, error) {
-	e, err := r.count("limit", n.N)
+	e, err := r.count("limit", n.N, n.Child)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (r *resolver) limit(n *plan.Limit) (plan.Node, error) {
 
 // offset resolves OFFSET.
 func (r *resolver) offset(n *plan.Offset) (plan.Node, error) {
-	e, err := r.count("offset", n.N)
+	e, err := r.count("offset", n.N, n.Child)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func (r *resolver) offset(n *plan.Offset) (plan.Node, error) {
 }
 
 // count resolves the number of a limit or offset: a constant integer that is not negative.
-func (r *resolver) count(name string, e plan.Expr) (plan.Expr, error) {
-	e, err := r.over().expr(e)
+func (r *resolver) count(name string, e plan.Expr, child plan.Node) (plan.Expr, error) {
+	e, err := r.over(child).expr(e)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +103,9 @@ func (r *resolver) count(name string, e plan.Expr) (plan.Expr, error) {
 	switch plan.TypeOf(e).(type) {
 	case types.ByteType, types.ShortType, types.IntegerType:
 	default:
+		if r.constant(e) == nil {
+			return nil, errclass.New("INVALID_LIMIT_LIKE_EXPRESSION.IS_UNFOLDABLE", kv...)
+		}
 		return nil, errclass.New("INVALID_LIMIT_LIKE_EXPRESSION.DATA_TYPE", append(kv, "dataType", errclass.Expr(plan.TypeOf(e).SQL()))...)
 	}
 	v := r.constant(e)

@@ -53,7 +53,7 @@ func (sc *scope) inSubquery(s *plan.Subquery, cols []*plan.Attr) error {
 		t, ok := sc.r.common([]types.DataType{plan.TypeOf(s.Values[i]), a.T})
 		if !ok {
 			return errclass.New("DATATYPE_MISMATCH.IN_SUBQUERY_DATA_TYPE_MISMATCH", "sqlExpr", errclass.Expr(s.SQL()),
-				"mismatchedColumns", s.Values[i].SQL()+":"+a.Name, "leftType", errclass.Expr(plan.TypeOf(s.Values[i]).SQL()), "rightType", errclass.Expr(a.T.SQL()))
+				"mismatchedColumns", "("+sqlText(s.Values[i])+":"+plan.TypeOf(s.Values[i]).SimpleString()+", "+sqlText(a)+":"+a.T.SimpleString()+")", "leftType", errclass.Expr(plan.TypeOf(s.Values[i]).SQL()), "rightType", errclass.Expr(a.T.SQL()))
 		}
 		want[i] = t
 	}

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -17,24 +18,23 @@ func (sc *scope) unresolved(parts []string) *errclass.Error {
 	return errclass.New("UNRESOLVED_COLUMN.WITH_SUGGESTION", "objectName", errclass.Ident(parts...), "proposal", proposal(parts, have))
 }
 
-// proposal lists the five columns whose names are most like a written one. Qualifiers are left out when they are all the same.
+// proposal lists the five columns whose names are most like a written one. What all qualifiers have in common is left out, unless
+// the written name has as many parts.
 func proposal(parts []string, have []*plan.Attr) string {
-	oneQualifier := true
-	for _, a := range have {
-		oneQualifier = oneQualifier && slices.Equal(a.Qualifier, have[0].Qualifier)
-	}
 	names := make([][]string, len(have))
 	for i, a := range have {
-		names[i] = []string{a.Name}
-		if !oneQualifier {
-			names[i] = append(slices.Clone(a.Qualifier), a.Name)
+		names[i] = append(slices.Clone(a.Qualifier), a.Name)
+	}
+	for keep := 1; keep <= 2; keep++ {
+		head := func(n []string) []string { return n[:max(0, len(n)-keep)] }
+		if len(parts) <= keep && !slices.ContainsFunc(names, func(n []string) bool { return !slices.Equal(head(n), head(names[0])) }) {
+			for i, n := range names {
+				names[i] = n[len(head(n)):]
+			}
+			break
 		}
 	}
-	base := parts
-	if oneQualifier {
-		base = parts[len(parts)-1:]
-	}
-	return strings.Join(similar(strings.Join(base, "."), names), ", ")
+	return strings.Join(similar(strings.Join(parts, "."), names), ", ")
 }
 
 // similar sorts names by their edit distance from a word and returns the first five, quoted.
@@ -45,9 +45,10 @@ func similar(word string, names [][]string) []string {
 	}
 	entries := make([]entry, len(names))
 	for i, n := range names {
-		entries[i] = entry{errclass.Ident(n...), distance(strings.ToLower(word), strings.ToLower(strings.Join(n, ".")))}
+		text := errclass.Ident(n...)
+		entries[i] = entry{text, distance(word, text)}
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return a.dist - b.dist })
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Or(a.dist-b.dist, strings.Compare(a.text, b.text)) })
 	out := make([]string, 0, 5)
 	for _, e := range entries[:min(len(entries), 5)] {
 		out = append(out, e.text)

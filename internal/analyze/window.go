@@ -318,6 +318,7 @@ func (r *resolver) bucket(child plan.Node, w *plan.TimeWindow) (plan.Node, *plan
 		in := &plan.Filter{Cond: notNull, Child: child}
 		return &plan.Project{Cols: append([]plan.Expr{col}, exprsOf(child.Output())...), Child: in}, attr, nil
 	}
+	attr.Null = true // as Spark has it for an expansion
 	e := &plan.Expand{Out: append([]*plan.Attr{attr}, in...), Child: child}
 	for i := range n {
 		x, err := nth(int64(i))

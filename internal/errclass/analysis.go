@@ -93,6 +93,8 @@ var analysisTable = table{
 	"WINDOW_FUNCTION_AND_FRAME_MISMATCH":                  {"42K0E", Analysis, "<funcName> cannot be used with the frame of <windowExpr>."},
 	"PIVOT_VALUE_DATA_TYPE_MISMATCH":                      {"42K09", Analysis, "The pivot value <value> of type <valueType> does not fit the pivot column of type <pivotType>."},
 	"PIVOT_TOO_MANY_VALUES":                               {"54000", Analysis, "The pivot column has more than <limit> different values; give the values that are wanted."},
+	"TRANSPOSE_NO_LEAST_COMMON_TYPE":                      {"42K09", Analysis, "Transposing needs a type that all columns can be cast to; <dt1> and <dt2> have none."},
+	"TRANSPOSE_EXCEED_ROW_LIMIT":                          {"54006", Analysis, "More than <maxValues> rows cannot be transposed (see <config>)."},
 	"INCOMPARABLE_PIVOT_COLUMN":                           {"42818", Analysis, "The pivot column <columnName> has values that cannot be compared."},
 	"NUM_COLUMNS_MISMATCH":                                {"42826", Analysis, "<operator> needs inputs with as many columns each: the first has <firstNumColumns>, the <invalidOrdinalNum> has <invalidNumColumns>."},
 	"NUM_TABLE_VALUE_ALIASES_MISMATCH":                    {"42826", Analysis, "The table function <funcName> gives <outColsNum> columns, but <aliasesNum> aliases are given."},
@@ -157,7 +159,9 @@ var analysisTable = table{
 	"INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX":     {"42000", Analysis, "The function <prettyName> cannot be used with <syntax>."},
 	"UNSUPPORTED_FEATURE.EXPRESSION":                          {"0A000", Analysis, "The expression <expression> is not supported."},
 
-	"INVALID_TIME_WINDOW.MONTHS":       {"42K09", IllegalArgument, "The window interval <interval> has months or years, whose length varies; give weeks, days or smaller units."},
-	"INVALID_TIME_WINDOW.SEVERAL":      {"0A000", Analysis, "The query has several different window or session_window expressions; one is supported. Put the others into a subquery."},
-	"INVALID_TIME_WINDOW.NOT_A_WINDOW": {"42K09", Analysis, "window_time takes a column made by window() or session_window(), not <windowTime>."},
+	"WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE":                {"42601", Analysis, "Window functions cannot be used in <clauseName>; compute them in a subquery."},
+	"INVALID_USAGE_OF_STAR_WITH_TABLE_IDENTIFIER_IN_COUNT": {"42000", Analysis, "count(<tableName>.*) is not supported; write count(*) or name the columns."},
+	"INVALID_TIME_WINDOW.MONTHS":                           {"42K09", IllegalArgument, "The window interval <interval> has months or years, whose length varies; give weeks, days or smaller units."},
+	"INVALID_TIME_WINDOW.SEVERAL":                          {"0A000", Analysis, "The query has several different window or session_window expressions; one is supported. Put the others into a subquery."},
+	"INVALID_TIME_WINDOW.NOT_A_WINDOW":                     {"42K09", Analysis, "window_time takes a column made by window() or session_window(), not <windowTime>."},
 }

@@ -37,7 +37,7 @@ func Parse(text string) (Interval, error) {
 func ParseCalendar(text string) (Interval, error) {
 	iv, err := Parse(text)
 	if err != nil {
-		return Interval{}, errclass.New("CANNOT_PARSE_INTERVAL", "intervalString", text).WithCause(err)
+		return Interval{}, errclass.New("CANNOT_PARSE_INTERVAL", "intervalString", errclass.Text(text)).WithCause(err)
 	}
 	return iv, nil
 }

@@ -82,6 +82,9 @@ func (s style) text(e Expr) string {
 		}
 		return e.Name + "(" + s.list(e.Args) + ")"
 	case *WindowFunc:
+		if s == pretty && strings.HasSuffix(e.Name, "rank") {
+			return strings.ToUpper(e.Name) + "()"
+		}
 		return e.Name + "(" + s.list(e.Args) + ")"
 	case *Extract:
 		return s.extract(e)
@@ -107,6 +110,9 @@ func (s style) text(e Expr) string {
 	case *LambdaVar:
 		if s == tree {
 			return "lambda " + e.Name + "#" + strconv.FormatUint(uint64(e.ID), 10)
+		}
+		if e.T == nil {
+			return e.Name
 		}
 		return "namedlambdavariable()"
 	case *Subquery:

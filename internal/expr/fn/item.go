@@ -32,7 +32,8 @@ func (b *Binding) bindElement(t types.ArrayType) (*Bound, error) {
 	}
 	ansi := b.ANSI
 	return &Bound{
-		Args: []types.DataType{nil, types.Long}, Type: t.Element, Nullable: true, CanFail: ansi,
+		Args: []types.DataType{nil, types.Long}, Type: t.Element, CanFail: ansi,
+		Nullable: !b.knownElement(),
 		New: func() Kernel {
 			var idx []uint32
 			return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
@@ -56,14 +57,21 @@ func (b *Binding) bindElement(t types.ArrayType) (*Bound, error) {
 	}, nil
 }
 
+// knownElement tells whether array and position are constants and there is such an element.
+func (b *Binding) knownElement() bool {
+	arr, pos := b.Args[0].Const, b.Args[1].Const
+	if arr == nil || pos == nil || arr.IsNull(0) || pos.IsNull(0) {
+		return false
+	}
+	i, ok := vec.ValueAt(pos, 0).(int32)
+	s, of := arr.SpanAt(0)
+	return ok && i >= 0 && uint32(i) < s.Len && !of.Kids()[0].IsNull(int(s.Off)+int(i))
+}
+
 // bindEntry binds a map's value by key; there is none for a key that the map lacks.
 func (b *Binding) bindEntry(t types.MapType) (*Bound, error) {
 	key := b.Args[1]
-	to, ok := ComparisonType(t.Key, key.Type, b.ANSI)
-	if isNull(key.Type) {
-		to, ok = t.Key, true
-	}
-	if !ok || !types.SameShape(to, t.Key) {
+	if !isNull(key.Type) && !ImplicitCast(key, t.Key, b.ANSI) {
 		return nil, b.wrongType(1, quoteType(t.Key))
 	}
 	return &Bound{

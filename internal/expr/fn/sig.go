@@ -209,7 +209,7 @@ func quoteType(t types.DataType) string { return `"` + t.SQL() + `"` }
 // infix are the functions that are written between their arguments.
 var infix = map[string]string{
 	"+": "+", "-": "-", "*": "*", "/": "/", "%": "%", "div": "div", "==": "=", "=": "=", "<=>": "<=>", "<": "<", "<=": "<=",
-	">": ">", ">=": ">=", "!=": "!=", "<>": "!=", "&": "&", "|": "|", "^": "^", "and": "AND", "or": "OR",
+	">": ">", ">=": ">=", "!=": "!=", "<>": "!=", "&": "&", "|": "|", "^": "^", "<<": "<<", ">>": ">>", ">>>": ">>>", "and": "AND", "or": "OR",
 }
 
 // CallSQL is the text by which Spark names a call: automatic column names and messages use it.
