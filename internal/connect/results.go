@@ -42,14 +42,19 @@ func (op *operation) rows(n plan.Node, observed map[string]int64) error {
 	if err := w.finish(); err != nil {
 		return err
 	}
+	return op.metrics(q.Observed(), observed)
+}
+
+// metrics sends what closes a result: counters, which we leave out, and observed metrics. planIDs are the relations of the latter.
+func (op *operation) metrics(observed []session.Observation, planIDs map[string]int64) error {
 	m := &connectpb.ExecutePlanResponse{Metrics: &connectpb.ExecutePlanResponse_Metrics{}}
-	m.ObservedMetrics = observedMessages(q, observed)
+	m.ObservedMetrics = observedMessages(observed, planIDs)
 	return op.emit(op.ctx, m, nil, 0)
 }
 
-func observedMessages(q *session.Query, planIDs map[string]int64) []*connectpb.ExecutePlanResponse_ObservedMetrics {
+func observedMessages(observed []session.Observation, planIDs map[string]int64) []*connectpb.ExecutePlanResponse_ObservedMetrics {
 	var out []*connectpb.ExecutePlanResponse_ObservedMetrics
-	for _, o := range q.Observed() {
+	for _, o := range observed {
 		m := &connectpb.ExecutePlanResponse_ObservedMetrics{Name: o.Name, PlanId: planIDs[o.Name]}
 		for i, f := range o.Schema.Fields {
 			m.Keys = append(m.Keys, f.Name)
@@ -202,14 +207,12 @@ func schemaTypes(s *arrow.Schema, pending []*vec.Batch) []types.DataType {
 	return ts
 }
 
-// encodeIPC writes a record as a stream of its own: schema, record, end. A record without rows is left out.
+// encodeIPC writes a record as a stream of its own: schema, record, end. A record without rows is written, too: clients take the columns from it.
 func encodeIPC(schema *arrow.Schema, rec arrow.RecordBatch) ([]byte, error) {
 	var b bytes.Buffer
 	w := ipc.NewWriter(&b, ipc.WithSchema(schema))
-	if rec.NumRows() > 0 {
-		if err := w.Write(rec); err != nil {
-			return nil, err
-		}
+	if err := w.Write(rec); err != nil {
+		return nil, err
 	}
 	err := w.Close()
 	return b.Bytes(), err

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"github.com/millrace/millrace/internal/connect/convert"
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/session"
@@ -8,7 +9,8 @@ import (
 )
 
 func (op *operation) writeOperation(m *connectpb.WriteOperation) error {
-	n, err := op.relation(m.GetInput())
+	c := convert.New(op.ctx, op.h.Session)
+	n, err := c.Relation(m.GetInput())
 	if err != nil {
 		return err
 	}
@@ -25,11 +27,21 @@ func (op *operation) writeOperation(m *connectpb.WriteOperation) error {
 	switch k := m.GetSaveType().(type) {
 	case *connectpb.WriteOperation_Table:
 		insert := k.Table.GetSaveMethod() == connectpb.WriteOperation_SaveTable_TABLE_SAVE_METHOD_INSERT_INTO
-		return op.h.WriteTable(op.ctx, k.Table.GetTableName(), w, insert)
+		observed, err := op.h.WriteTable(op.ctx, k.Table.GetTableName(), w, insert)
+		return op.written(c, observed, err)
 	case *connectpb.WriteOperation_Path:
 		w.Path = k.Path
 	}
-	return op.h.Write(op.ctx, w)
+	observed, err := op.h.Write(op.ctx, w)
+	return op.written(c, observed, err)
+}
+
+// written ends a write. Observed metrics are all that it has to tell.
+func (op *operation) written(c *convert.Converter, observed []session.Observation, err error) error {
+	if err != nil || len(observed) == 0 {
+		return err
+	}
+	return op.metrics(observed, c.Observed())
 }
 
 func saveMode(m connectpb.WriteOperation_SaveMode) (sink.Mode, error) {
@@ -47,7 +59,8 @@ func saveMode(m connectpb.WriteOperation_SaveMode) (sink.Mode, error) {
 }
 
 func (op *operation) writeOperationV2(m *connectpb.WriteOperationV2) error {
-	n, err := op.relation(m.GetInput())
+	c := convert.New(op.ctx, op.h.Session)
+	n, err := c.Relation(m.GetInput())
 	if err != nil {
 		return err
 	}
@@ -58,13 +71,12 @@ func (op *operation) writeOperationV2(m *connectpb.WriteOperationV2) error {
 		return errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "writeTo(...).partitionedBy")
 	}
 	w := session.Write{Plan: n, Format: m.GetProvider(), Options: m.GetOptions()}
+	insert := false
 	switch m.GetMode() {
 	case connectpb.WriteOperationV2_MODE_APPEND:
-		w.Mode = sink.Append
-		return op.h.WriteTable(op.ctx, m.GetTableName(), w, true)
+		w.Mode, insert = sink.Append, true
 	case connectpb.WriteOperationV2_MODE_OVERWRITE_PARTITIONS:
-		w.Mode = sink.Overwrite
-		return op.h.WriteTable(op.ctx, m.GetTableName(), w, true)
+		w.Mode, insert = sink.Overwrite, true
 	case connectpb.WriteOperationV2_MODE_CREATE:
 		w.Mode = sink.ErrorIfExists
 	case connectpb.WriteOperationV2_MODE_REPLACE, connectpb.WriteOperationV2_MODE_CREATE_OR_REPLACE:
@@ -73,5 +85,6 @@ func (op *operation) writeOperationV2(m *connectpb.WriteOperationV2) error {
 		return errclass.New("CONNECT_INVALID_PLAN.INVALID_ENUM",
 			"fullName", "spark.connect.WriteOperationV2.Mode", "name", m.GetMode().String())
 	}
-	return op.h.WriteTable(op.ctx, m.GetTableName(), w, false)
+	observed, err := op.h.WriteTable(op.ctx, m.GetTableName(), w, insert)
+	return op.written(c, observed, err)
 }

@@ -22,7 +22,8 @@ type Query struct {
 	Analyzed, Optimized plan.Node
 	Physical            exec.Op
 
-	task exec.Task
+	task     exec.Task
+	observed []Observation
 }
 
 // Prepare takes a plan through all stages up to the operators. A plan with streams is refused; operation names what the user was
@@ -59,12 +60,54 @@ func (s *Session) PrepareResolved(n plan.Node, operation string) (*Query, error)
 
 // Run hands all rows to each, in order, as Owned batches of at least one row.
 func (q *Query) Run(ctx context.Context, each func(b *vec.Batch) error) error {
-	task := q.task
-	parts, err := q.Physical.Parts(ctx, &task)
+	task, err := q.start(ctx)
 	if err != nil {
 		return err
 	}
-	return exec.Gather(ctx, &task, parts, each)
+	if err := exec.Gather(ctx, &task.Task, task.parts, each); err != nil {
+		return err
+	}
+	return q.finish(ctx, task)
+}
+
+// run is one execution of a query.
+type run struct {
+	exec.Task
+	parts    exec.Parts
+	observes []*exec.Observe
+}
+
+func (q *Query) start(ctx context.Context) (*run, error) {
+	r := &run{Task: q.task, observes: observes(q.Physical, nil)}
+	if len(r.observes) > 0 {
+		r.Observed = &exec.Observed{}
+	}
+	var err error
+	r.parts, err = q.Physical.Parts(ctx, &r.Task)
+	return r, err
+}
+
+// finish reads the observed metrics of an execution that has ended.
+func (q *Query) finish(ctx context.Context, r *run) error {
+	q.observed = nil
+	for _, o := range r.observes {
+		b, err := r.Observed.Row(ctx, &r.Task, o)
+		if err != nil {
+			return err
+		}
+		q.observed = append(q.observed, Observation{o.Name, o.Schema, vec.RowAt(b, 0)})
+	}
+	return nil
+}
+
+func observes(op exec.Op, list []*exec.Observe) []*exec.Observe {
+	if o, ok := op.(*exec.Observe); ok {
+		list = append(list, o)
+	}
+	for _, in := range op.Inputs() {
+		list = observes(in, list)
+	}
+	return list
 }
 
 // Collect returns all rows.
@@ -85,7 +128,7 @@ type Observation struct {
 }
 
 // Observed are the observed metrics of a query that has run.
-func (q *Query) Observed() []Observation { return nil }
+func (q *Query) Observed() []Observation { return q.observed }
 
 // Batches are all rows of a plan.
 func (s *Session) Batches(ctx context.Context, n plan.Node, operation string) ([]*vec.Batch, types.StructType, error) {

@@ -228,8 +228,8 @@ func (s *Session) describeTable(ctx context.Context, st *plan.DescribeTable) (pl
 }
 
 // WriteTable writes a plan's rows to a table. insert asks for a table that is there.
-func (s *Session) WriteTable(_ context.Context, name string, _ Write, _ bool) error {
-	return errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "writing the table "+name)
+func (s *Session) WriteTable(_ context.Context, name string, _ Write, _ bool) ([]Observation, error) {
+	return nil, errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "writing the table "+name)
 }
 
 // TableSink is the sink of a stream that is written to a table. format is what the writer asked for, or "".

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -45,15 +44,15 @@ func (s *Session) SinkFormat(name string) (string, sink.Format, error) {
 	return name, nil, errclass.New("DATA_SOURCE_NOT_FOUND", "provider", name)
 }
 
-// Write computes a plan and writes its rows.
-func (s *Session) Write(ctx context.Context, w Write) error {
+// Write computes a plan and writes its rows. It returns the observed metrics of the plan.
+func (s *Session) Write(ctx context.Context, w Write) ([]Observation, error) {
 	name, format, err := s.SinkFormat(w.Format)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	q, err := s.Prepare(ctx, w.Plan, "write")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if p, ok := sink.Options(w.Options).Get("path"); ok && w.Path == "" {
 		w.Path = p
@@ -62,9 +61,13 @@ func (s *Session) Write(ctx context.Context, w Write) error {
 		Format: name, Schema: q.Schema, Options: w.Options, Path: w.Path, PartitionBy: w.PartitionBy, Mode: w.Mode, Env: s.SinkEnv(),
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(q.WriteTo(ctx, snk), snk.Close())
+	err = q.WriteTo(ctx, snk)
+	if cerr := snk.Close(); err == nil {
+		err = cerr
+	}
+	return q.Observed(), err
 }
 
 // WriteTo writes all rows as the one batch of a sink.
@@ -86,11 +89,11 @@ func (q *Query) WriteTo(ctx context.Context, snk sink.Sink) error {
 // writeParts writes the parts of the result with one writer for each worker, who takes neighbouring parts: a result of many
 // small parts does not become many small files.
 func (q *Query) writeParts(ctx context.Context, b sink.Batch) ([]sink.Message, error) {
-	task := q.task
-	parts, err := q.Physical.Parts(ctx, &task)
+	task, err := q.start(ctx)
 	if err != nil {
 		return nil, err
 	}
+	parts := task.parts
 	groups := max(1, min(parts.N, task.Workers))
 	grouped := exec.Parts{N: groups, Open: func(_ context.Context, g int) (exec.Stream, error) {
 		return &chain{parts: parts, next: g * parts.N / groups, end: (g + 1) * parts.N / groups}, nil
@@ -98,7 +101,7 @@ func (q *Query) writeParts(ctx context.Context, b sink.Batch) ([]sink.Message, e
 	messages := make([]sink.Message, groups)
 	wrote := make([]bool, groups)
 	schema := types.ArrowSchema(q.Schema, types.ArrowOptions{})
-	err = exec.Run(ctx, &task, grouped, func(ctx context.Context, g int, s exec.Stream) error {
+	err = exec.Run(ctx, &task.Task, grouped, func(ctx context.Context, g int, s exec.Stream) error {
 		var w sink.Writer
 		err := exec.Drain(ctx, s, func(rows *vec.Batch) error {
 			rec, err := vec.ToArrow(rows.Own(), schema)
@@ -124,6 +127,9 @@ func (q *Query) writeParts(ctx context.Context, b sink.Batch) ([]sink.Message, e
 		return err
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := q.finish(ctx, task); err != nil {
 		return nil, err
 	}
 	var out []sink.Message
