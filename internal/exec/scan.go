@@ -146,13 +146,26 @@ type splitStream struct {
 	counted func(int)
 }
 
+// vectorReader is what readers of our own connectors are beside a source.Reader: rows come as Owned vectors of the columns that
+// were asked for, without the way over Arrow.
+type vectorReader interface {
+	NextBatch(ctx context.Context) (*vec.Batch, error)
+}
+
+func (s *splitStream) read(ctx context.Context) (*vec.Batch, error) {
+	if r, ok := s.r.(vectorReader); ok {
+		return r.NextBatch(ctx)
+	}
+	rec, err := s.r.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return vec.FromArrow(rec, s.out)
+}
+
 func (s *splitStream) Next(ctx context.Context) (*vec.Batch, error) {
 	for {
-		rec, err := s.r.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		b, err := vec.FromArrow(rec, s.out)
+		b, err := s.read(ctx)
 		if err != nil {
 			return nil, err
 		}
