@@ -42,8 +42,13 @@ func ParseAddress(text string) (Address, error) {
 	if u.Scheme != "sc" {
 		return bad("it does not begin with sc://")
 	}
-	if u.Hostname() == "" {
+	switch {
+	case u.Hostname() == "":
 		return bad("it names no host")
+	case u.User != nil:
+		return bad("a user is named with ;user_id=")
+	case u.RawQuery != "" || u.Fragment != "":
+		return bad("parameters begin with a semicolon")
 	}
 	a := Address{Headers: map[string]string{}}
 	port := u.Port()
@@ -94,6 +99,13 @@ func (a *Address) set(key, value string) error {
 		a.Headers[key] = value
 	}
 	return nil
+}
+
+// local tells whether the server is on this machine.
+func (a *Address) local() bool {
+	host, _, err := net.SplitHostPort(a.Host)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 // pairs are the headers in a fixed order, as gRPC metadata wants them.

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"iter"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/millrace/millrace/internal/backend"
 	"github.com/millrace/millrace/internal/connectpb"
+	"github.com/millrace/millrace/internal/errclass"
 )
 
 // maxMessage is the largest message either way; a plan with local data can be tens of MiB.
@@ -28,12 +30,14 @@ type Client struct {
 	addr Address
 	conn *grpc.ClientConn
 	rpc  connectpb.SparkConnectServiceClient
+
+	calls sync.WaitGroup // that nobody waits for before Close
 }
 
 // Dial makes a client. The connection is opened with the first call.
 func Dial(a Address) (*Client, error) {
 	creds := insecure.NewCredentials()
-	if a.SSL || a.Token != "" {
+	if a.SSL || a.Token != "" && !a.local() { // a token must not cross a network in the clear
 		creds = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
 	}
 	opts := []grpc.DialOption{
@@ -51,7 +55,10 @@ func Dial(a Address) (*Client, error) {
 }
 
 // Close implements backend.Backend.
-func (c *Client) Close() error { return c.conn.Close() }
+func (c *Client) Close() error {
+	c.calls.Wait()
+	return c.conn.Close()
+}
 
 func (c *Client) outgoing(ctx context.Context) context.Context {
 	pairs := c.addr.pairs()
@@ -89,7 +96,14 @@ func retry[T any](ctx context.Context, call func() (T, error)) (T, error) {
 	}
 }
 
-func transient(err error) bool { return status.Code(err) == codes.Unavailable }
+// transient tells whether a call may work when it is made again: the server is not there, or it says that it has lost the client.
+func transient(err error) bool {
+	st, ok := status.FromError(err)
+	if !ok {
+		return false
+	}
+	return st.Code() == codes.Unavailable || errorInfo(st).GetMetadata()["errorClass"] == "INVALID_CURSOR.DISCONNECTED"
+}
 
 // unary makes one call with retries and turns its error into the typed one.
 func unary[Q, R any](ctx context.Context, c *Client, s backend.Session, req Q, call func(context.Context, Q, ...grpc.CallOption) (R, error)) (R, error) {
@@ -138,12 +152,27 @@ func (c *Client) ArtifactStatus(ctx context.Context, req *connectpb.ArtifactStat
 // artifactChunk is the size of the pieces in which a content travels.
 const artifactChunk = 32 << 10
 
-// AddArtifacts implements backend.Backend.
+// AddArtifacts implements backend.Backend. The artifacts are gone through again when the call has to be repeated.
 func (c *Client) AddArtifacts(ctx context.Context, s backend.Session, artifacts iter.Seq2[backend.Artifact, error]) error {
 	ctx = c.outgoing(ctx)
-	stream, err := c.rpc.AddArtifacts(ctx)
+	r, err := retry(ctx, func() (*connectpb.AddArtifactsResponse, error) { return c.addArtifacts(ctx, s, artifacts) })
 	if err != nil {
 		return c.typed(ctx, s, err)
+	}
+	for _, a := range r.GetArtifacts() {
+		if !a.GetIsCrcSuccessful() {
+			return errclass.New("UNEXPECTED_RESPONSE", "reason", "the artifact "+a.GetName()+" has arrived damaged")
+		}
+	}
+	return nil
+}
+
+func (c *Client) addArtifacts(ctx context.Context, s backend.Session, artifacts iter.Seq2[backend.Artifact, error]) (*connectpb.AddArtifactsResponse, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := c.rpc.AddArtifacts(ctx)
+	if err != nil {
+		return nil, err
 	}
 	send := func(r *connectpb.AddArtifactsRequest) error {
 		r.SessionId, r.UserContext = s.ID, &connectpb.UserContext{UserId: s.UserID}
@@ -157,11 +186,10 @@ func (c *Client) AddArtifacts(ctx context.Context, s backend.Session, artifacts 
 			break // the server has ended the call; CloseAndRecv says why
 		}
 		if err != nil {
-			return c.typed(ctx, s, err)
+			return nil, err
 		}
 	}
-	_, err = stream.CloseAndRecv()
-	return c.typed(ctx, s, err)
+	return stream.CloseAndRecv()
 }
 
 func sendArtifact(a backend.Artifact, send func(*connectpb.AddArtifactsRequest) error) error {

@@ -32,6 +32,9 @@ func (c *Client) typed(ctx context.Context, s backend.Session, err error) error 
 	}
 	info := errorInfo(st)
 	if info == nil {
+		if class, message, state := errclass.Split(st.Message()); class != "" {
+			return &errclass.Error{Class: class, Message: message, SQLState: state, Kind: errclass.Other}
+		}
 		return err
 	}
 	e := &errclass.Error{Class: info.Metadata["errorClass"], SQLState: info.Metadata["sqlState"], Message: messageOf(st.Message())}
@@ -62,18 +65,30 @@ func messageOf(text string) string {
 func (c *Client) details(ctx context.Context, s backend.Session, id string, e *errclass.Error) {
 	r, err := c.rpc.FetchErrorDetails(ctx, &connectpb.FetchErrorDetailsRequest{
 		SessionId: s.ID, UserContext: &connectpb.UserContext{UserId: s.UserID}, ErrorId: id})
-	if err != nil || r.RootErrorIdx == nil || int(r.GetRootErrorIdx()) >= len(r.Errors) {
+	if err != nil {
 		return
 	}
-	root := r.Errors[r.GetRootErrorIdx()]
-	fill(e, root)
-	for depth, at := 0, root; at.CauseIdx != nil && int(at.GetCauseIdx()) < len(r.Errors) && depth < len(r.Errors); depth++ {
-		at = r.Errors[at.GetCauseIdx()]
-		cause := &errclass.Error{JavaClasses: at.ErrorTypeHierarchy}
+	at := entry(r, r.RootErrorIdx)
+	if at == nil {
+		return
+	}
+	fill(e, at)
+	for range r.Errors { // no more causes than errors, however they refer to each other
+		if at = entry(r, at.CauseIdx); at == nil {
+			return
+		}
+		cause := &errclass.Error{JavaClasses: at.ErrorTypeHierarchy, Kind: errclass.Other}
 		fill(cause, at)
 		e.Cause = cause
 		e = cause
 	}
+}
+
+func entry(r *connectpb.FetchErrorDetailsResponse, i *int32) *connectpb.FetchErrorDetailsResponse_Error {
+	if i == nil || *i < 0 || int(*i) >= len(r.Errors) {
+		return nil
+	}
+	return r.Errors[*i]
 }
 
 func fill(e *errclass.Error, d *connectpb.FetchErrorDetailsResponse_Error) {
@@ -93,7 +108,7 @@ func fill(e *errclass.Error, d *connectpb.FetchErrorDetailsResponse_Error) {
 	}
 	for _, q := range t.QueryContexts {
 		e.Context = append(e.Context, errclass.QueryContext{
-			ObjectType: q.GetObjectType(), ObjectName: q.GetObjectName(), Start: int(q.GetStartIndex()), Stop: int(q.GetStopIndex()),
-			Fragment: q.GetFragment(), CallSite: q.GetCallSite(), Summary: q.GetSummary()})
+			Type: errclass.ContextType(q.GetContextType()), ObjectType: q.GetObjectType(), ObjectName: q.GetObjectName(),
+			Start: int(q.GetStartIndex()), Stop: int(q.GetStopIndex()), Fragment: q.GetFragment(), CallSite: q.GetCallSite(), Summary: q.GetSummary()})
 	}
 }
