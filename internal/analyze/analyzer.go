@@ -54,8 +54,6 @@ type Analyzer struct {
 	cat  Catalog
 	conf Conf
 	env  source.Env
-	// Run is asked for the values of a pivot column that were not given; without it such a pivot is refused.
-	Run Runner
 }
 
 // New returns an analyser. env is what connectors get.

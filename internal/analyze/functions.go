@@ -43,6 +43,10 @@ func special(name string) func(sc *scope, name string, f *plan.Func) (plan.Expr,
 		return (*scope).windowTime
 	case "struct":
 		return (*scope).structOf
+	case "with_field":
+		return (*scope).withField
+	case "drop_field":
+		return (*scope).dropField
 	case "grouping", "grouping_id":
 		return (*scope).grouping
 	case "current_database", "current_schema", "current_catalog", "current_user", "user", "session_user":

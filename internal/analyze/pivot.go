@@ -1,7 +1,6 @@
 package analyze
 
 import (
-	"context"
 	"slices"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -9,9 +8,6 @@ import (
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
-
-// Runner runs a resolved batch plan of one column and gives its values. A pivot without a list of values asks for it.
-type Runner func(ctx context.Context, n plan.Node) ([]any, error)
 
 // pivot resolves a pivot. As in Spark it is two groupings: one by the keys and the pivot column, and one that lays the results of
 // the pivot values side by side.
@@ -37,7 +33,7 @@ func (r *resolver) pivot(n *plan.Aggregate, sc *scope, aggs []plan.Expr) (plan.N
 			}
 		}
 	}
-	values, err := r.pivotValues(n, sc, p)
+	values, err := r.pivotValues(n, p)
 	if err != nil {
 		return nil, err
 	}
@@ -110,11 +106,12 @@ type pivotValue struct {
 	value *plan.Literal
 }
 
-// pivotValues are the values to lay side by side, with the names of their columns.
-func (r *resolver) pivotValues(n *plan.Aggregate, sc *scope, p plan.Expr) ([]pivotValue, error) {
+// pivotValues are the values to lay side by side, with the names of their columns. Where a client gave none, they have been looked up
+// in the data.
+func (r *resolver) pivotValues(n *plan.Aggregate, p plan.Expr) ([]pivotValue, error) {
 	t := plan.TypeOf(p)
-	if len(n.PivotValues) == 0 {
-		return r.distinctValues(n, p)
+	if len(n.PivotValues) == 0 && n.Child.Streaming() {
+		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.PIVOT")
 	}
 	var out []pivotValue
 	for _, e := range n.PivotValues {
@@ -159,36 +156,4 @@ func (r *resolver) pivotName(l *plan.Literal) string {
 		return l.SQL()
 	}
 	return text
-}
-
-// distinctValues looks the values of a pivot column up, in order.
-func (r *resolver) distinctValues(n *plan.Aggregate, p plan.Expr) ([]pivotValue, error) {
-	if n.Child.Streaming() {
-		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.PIVOT")
-	}
-	if r.Run == nil {
-		return nil, errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "pivot without values")
-	}
-	col := plan.NewAlias(p, "value")
-	q := plan.Node(&plan.Aggregate{Keys: []plan.Expr{p}, Aggs: []plan.Expr{col}, Child: n.Child})
-	q = &plan.Sort{Orders: []*plan.SortOrder{{Child: col.Attr(), NullsFirst: true}}, Global: true, Child: q}
-	const most = 10000
-	q = &plan.Limit{N: &plan.Literal{Value: int32(most + 1), T: types.Integer}, Child: q}
-	q, err := finish(q)
-	if err != nil {
-		return nil, err
-	}
-	values, err := r.Run(r.ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	if len(values) > most {
-		return nil, errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "pivot with more than 10000 distinct values")
-	}
-	out := make([]pivotValue, len(values))
-	for i, v := range values {
-		l := &plan.Literal{Value: v, T: plan.TypeOf(p)}
-		out[i] = pivotValue{r.pivotName(l), l}
-	}
-	return out, nil
 }

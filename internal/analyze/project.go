@@ -124,7 +124,7 @@ func (sc *scope) expandRegex(e *plan.ColumnRegex) ([]plan.Expr, error) {
 // expandStar gives the columns that * or t.* stands for.
 func (sc *scope) expandStar(s *plan.Star) ([]plan.Expr, error) {
 	attrs := visible(sc.attrs)
-	if s.PlanID > 0 {
+	if s.PlanID >= 0 {
 		if rel := sc.relation(s.PlanID); rel != nil {
 			attrs = visible(rel)
 		}

@@ -21,14 +21,12 @@ type scope struct {
 	missing map[plan.ID]*plan.Attr
 	// deep lets names be looked up below projections: ORDER BY and WHERE of the DataFrame API.
 	deep bool
-	// inAgg counts the aggregate calls around the expression being resolved, inWindow the OVER clauses.
-	inAgg, inOver int
+	// inAgg counts the aggregate calls around the expression being resolved.
+	inAgg int
 	// first, when set, is asked for a name before the columns; aggregates resolve their arguments against their input with it.
 	first func(parts []string) (plan.Expr, error)
 	// vars are the lambda parameters in force.
 	vars map[plan.ID]*plan.LambdaVar
-	// clause names the place for messages about functions that are not allowed in it.
-	keepSQL bool
 }
 
 // over returns the scope of a node's expressions over its resolved children.
@@ -85,6 +83,9 @@ func (sc *scope) column(c *plan.Column) (plan.Expr, error) {
 		if matched {
 			return nil, errclass.New("CANNOT_RESOLVE_DATAFRAME_COLUMN", "name", errclass.Expr(c.SQL()))
 		}
+	}
+	if c.Metadata {
+		return sc.below(c.Parts)
 	}
 	if sc.first != nil {
 		if e, err := sc.first(c.Parts); e != nil || err != nil {

@@ -161,6 +161,7 @@ var analysisTable = table{
 
 	"WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE":                {"42601", Analysis, "Window functions cannot be used in <clauseName>; compute them in a subquery."},
 	"INVALID_USAGE_OF_STAR_WITH_TABLE_IDENTIFIER_IN_COUNT": {"42000", Analysis, "count(<tableName>.*) is not supported; write count(*) or name the columns."},
+	"DATATYPE_MISMATCH.CANNOT_DROP_ALL_FIELDS":             {"42K09", Analysis, "<sqlExpr> cannot be evaluated: a struct must keep at least one field."},
 	"INVALID_TIME_WINDOW.MONTHS":                           {"42K09", IllegalArgument, "The window interval <interval> has months or years, whose length varies; give weeks, days or smaller units."},
 	"INVALID_TIME_WINDOW.SEVERAL":                          {"0A000", Analysis, "The query has several different window or session_window expressions; one is supported. Put the others into a subquery."},
 	"INVALID_TIME_WINDOW.NOT_A_WINDOW":                     {"42K09", Analysis, "window_time takes a column made by window() or session_window(), not <windowTime>."},
