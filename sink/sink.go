@@ -94,6 +94,11 @@ type Sink interface {
 	Close() error
 }
 
+// Starter is implemented by sinks that do something when their query has been accepted, before its first batch.
+type Starter interface {
+	Started() error
+}
+
 // Batch is one batch being written. Writers work side by side; the rest is called from one goroutine.
 type Batch interface {
 	// Writer opens the writer of part number part of the result. Parts have an order: a sink that keeps rows in order keeps that

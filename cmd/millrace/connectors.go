@@ -1,4 +1,6 @@
 package main
 
+import "github.com/millrace/millrace/internal/connector"
+
 // registerConnectors makes the engine's own sources and sinks known.
-func registerConnectors() {}
+func registerConnectors() { connector.RegisterAll() }

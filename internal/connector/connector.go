@@ -1,9 +1,16 @@
 package connector
 
 import (
+	"os"
+
+	"github.com/millrace/millrace/internal/connector/console"
 	"github.com/millrace/millrace/internal/connector/files"
 	"github.com/millrace/millrace/internal/connector/jsonfile"
+	"github.com/millrace/millrace/internal/connector/memory"
+	"github.com/millrace/millrace/internal/connector/noop"
+	"github.com/millrace/millrace/internal/connector/rate"
 	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/source"
 )
 
@@ -13,4 +20,9 @@ func RegisterAll() { Register(fs.Local()) }
 // Register makes the connectors known, with files on fsys.
 func Register(fsys fs.FS) {
 	source.Register("json", files.Format{Kind: jsonfile.Kind{}, FS: fsys})
+	source.Register("rate", rate.Rate{FS: fsys})
+	source.Register("rate-micro-batch", rate.MicroBatch{})
+	sink.Register("memory", memory.Format{})
+	sink.Register("noop", noop.Format{})
+	sink.Register("console", console.Format{Out: os.Stdout})
 }

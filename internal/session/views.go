@@ -8,6 +8,7 @@ import (
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/source"
 )
 
 const (
@@ -101,6 +102,15 @@ func (s *Session) PutView(name string, n plan.Node, global, replace bool) error 
 		return errclass.New("TEMP_TABLE_OR_VIEW_ALREADY_EXISTS", "relationName", shown)
 	}
 	return nil
+}
+
+// KeepTable gives a table that a connector holds a name, replacing an earlier one: the memory sink's result.
+func (s *Session) KeepTable(name string, t source.Batch) error {
+	scan := &plan.Scan{ID: plan.NewID(), Source: t, Name: "memory"}
+	for _, f := range t.Schema().Fields {
+		scan.Out = append(scan.Out, &plan.Attr{ID: plan.NewID(), Name: f.Name, T: f.Type, Null: f.Nullable, Metadata: f.Metadata})
+	}
+	return s.PutView(name, scan, false, true)
 }
 
 // DropView removes a temporary view and tells whether there was one.

@@ -112,6 +112,14 @@ func (d *driver) launch(ctx context.Context, r *StartRequest) error {
 		d.q.discard()
 		return err
 	}
+	if s, ok := d.sink.(sink.Starter); ok {
+		if err := s.Started(); err != nil {
+			d.m.registry.release(d.loc.dir, d.q)
+			_ = d.ck.Close()
+			d.q.discard()
+			return err
+		}
+	}
 	d.m.post(d.q.Started())
 	d.rt.Log.Info("streaming query started", "id", d.q.ID(), "run", d.q.runID, "name", d.q.name, "checkpoint", d.loc.dir)
 	go d.run()
