@@ -40,8 +40,12 @@ func (r *Range) Inputs() []Op { return nil }
 // Label implements Op.
 func (r *Range) Label() string { return fmt.Sprintf("Range (%d, %d, step=%d)", r.Start, r.End, r.Step) }
 
-// rangePart is how many rows one part of a Range has.
-const rangePart = 1 << 18
+// rangePart is how many rows one part of a Range has at least, maxRangeParts how many parts there are at most: operators above
+// keep something for each part.
+const (
+	rangePart     = 1 << 18
+	maxRangeParts = 1 << 12
+)
 
 // rows is the number of rows. Differences are taken unsigned: a range may span all of int64.
 func (r *Range) rows() uint64 {
@@ -57,10 +61,11 @@ func (r *Range) rows() uint64 {
 // Parts implements Op.
 func (r *Range) Parts(context.Context, *Task) (Parts, error) {
 	total := r.rows()
-	n := int((total + rangePart - 1) / rangePart)
+	part := max(rangePart, (total+maxRangeParts-1)/maxRangeParts)
+	n := int((total + part - 1) / part)
 	return Parts{N: n, Open: func(_ context.Context, i int) (Stream, error) {
-		from := uint64(i) * rangePart
-		return &rangeStream{at: r.Start + int64(from)*r.Step, step: r.Step, left: int(min(total-from, rangePart))}, nil
+		from := uint64(i) * part
+		return &rangeStream{at: r.Start + int64(from)*r.Step, step: r.Step, left: int(min(total-from, part))}, nil
 	}}, nil
 }
 

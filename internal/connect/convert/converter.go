@@ -11,7 +11,7 @@ import (
 )
 
 // maxDepth bounds how deep relations and expressions nest, so that a hostile plan ends in an error and not in a huge stack.
-const maxDepth = 5000
+const maxDepth = 4000
 
 // Converter translates the messages of one request. It belongs to one goroutine.
 type Converter struct {

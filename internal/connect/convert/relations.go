@@ -31,10 +31,18 @@ func (c *Converter) Relation(m *connectpb.Relation) (plan.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.GetCommon().GetPlanId() == 0 && m.GetCommon().PlanId == nil {
-		return n, nil
+	if id := planID(m); id != nil {
+		n = &plan.Tagged{PlanID: *id, Child: n}
 	}
-	return &plan.Tagged{PlanID: m.GetCommon().GetPlanId(), Child: n}, nil
+	return n, nil
+}
+
+// planID is the id by which a client refers to a relation, or nil.
+func planID(m *connectpb.Relation) *int64 {
+	if c := m.GetCommon(); c != nil {
+		return c.PlanId
+	}
+	return nil
 }
 
 // input translates the relation that another one reads.
@@ -143,11 +151,12 @@ func (c *Converter) withRelations(m *connectpb.WithRelations) (plan.Node, error)
 	var names []string
 	var plans []plan.Node
 	for _, r := range m.GetReferences() {
-		if r.GetCommon().GetPlanId() == 0 && r.GetCommon().PlanId == nil && r.GetSubqueryAlias() == nil {
+		id := planID(r)
+		if id == nil && r.GetSubqueryAlias() == nil {
 			return nil, malformed("a referenced relation has no plan id")
 		}
-		if r.GetCommon() != nil {
-			c.refs[r.GetCommon().GetPlanId()] = r
+		if id != nil {
+			c.refs[*id] = r
 		}
 		if a := r.GetSubqueryAlias(); a != nil { // a name for the SQL text of the root
 			n, err := c.input(a.GetInput(), "SubqueryAlias")
@@ -186,7 +195,7 @@ func (c *Converter) read(m *connectpb.Relation, r *connectpb.Read) (plan.Node, e
 		}
 		return &plan.Read{
 			Format: format, Schema: d.GetSchema(), Options: d.GetOptions(), Paths: d.GetPaths(), Stream: r.GetIsStreaming(),
-			ID: identity(&c.reads, m.GetCommon().PlanId, m),
+			ID: identity(&c.reads, planID(m), m),
 		}, nil
 	}
 	return nil, notSet("spark.connect.Read", "read_type")
@@ -519,6 +528,6 @@ func (c *Converter) watermark(rel *connectpb.Relation, m *connectpb.WithWatermar
 	return &plan.Watermark{
 		Col:   &plan.Column{Parts: parts, PlanID: -1},
 		Delay: types.Interval(delay), DelayText: strings.TrimSpace(m.GetDelayThreshold()), Child: in,
-		ID: identity(&c.marks, rel.GetCommon().PlanId, rel),
+		ID: identity(&c.marks, planID(rel), rel),
 	}, nil
 }
