@@ -9,6 +9,7 @@ import (
 	"github.com/millrace/millrace/internal/connector/memory"
 	"github.com/millrace/millrace/internal/connector/noop"
 	"github.com/millrace/millrace/internal/connector/rate"
+	"github.com/millrace/millrace/internal/connector/socket"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/source"
@@ -22,6 +23,7 @@ func Register(fsys fs.FS) {
 	source.Register("json", files.Format{Kind: jsonfile.Kind{}, FS: fsys})
 	source.Register("rate", rate.Rate{FS: fsys})
 	source.Register("rate-micro-batch", rate.MicroBatch{})
+	source.Register("socket", socket.Format{})
 	sink.Register("memory", memory.Format{})
 	sink.Register("noop", noop.Format{})
 	sink.Register("console", console.Format{Out: os.Stdout})
