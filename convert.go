@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/types"
@@ -18,8 +16,7 @@ import (
 
 // CollectAs runs the plan and returns its rows as values of T: a struct, or any other type if there is one column.
 //
-// A field of a struct takes the column named by its tag `millrace:"name"`, or else by the field's name, without regard to case; "-"
-// leaves a field out. Columns without a field are left out; a field without a column is an error. Pointers take nulls. Numbers are
+// A field of a struct takes the column that types.ColumnName names, without regard to case; the tag `millrace:"-"` leaves a field out. Columns without a field are left out; a field without a column is an error. Pointers take nulls. Numbers are
 // converted if they fit; slices, maps and structs take ARRAY, MAP and STRUCT.
 func CollectAs[T any](ctx context.Context, d *DataFrame) ([]T, error) {
 	var out []T
@@ -109,7 +106,7 @@ func structSetter(t reflect.Type, s types.StructType, path string) (func(reflect
 	}
 	var targets []target
 	for i := range t.NumField() {
-		name, ok := columnName(t.Field(i))
+		name, ok := types.ColumnName(t.Field(i))
 		if !ok {
 			continue
 		}
@@ -130,19 +127,6 @@ func structSetter(t reflect.Type, s types.StructType, path string) (func(reflect
 		}
 		return nil
 	}, nil
-}
-
-// columnName is the column of a field, as types.SchemaOf names it.
-func columnName(f reflect.StructField) (string, bool) {
-	tag := f.Tag.Get("millrace")
-	if !f.IsExported() || tag == "-" {
-		return "", false
-	}
-	if tag != "" {
-		return tag, true
-	}
-	first, n := utf8.DecodeRuneInString(f.Name)
-	return string(unicode.ToLower(first)) + f.Name[n:], true
 }
 
 // isValue tells the Go structs that are single values.

@@ -46,8 +46,8 @@ func (s *Session) SQL(ctx context.Context, query string, args ...any) (*DataFram
 	if err != nil {
 		return nil, err
 	}
-	if d.rel.GetCommon().PlanId == nil { // rows of a statement that has run come without a number
-		d = newDataFrame(s, d.rel)
+	if c := d.rel.GetCommon(); c == nil || c.PlanId == nil { // rows of a statement that has run come without a number
+		d = newDataFrame(s, &connectpb.Relation{RelType: d.rel.RelType})
 	}
 	return d, nil
 }

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
+	"unicode"
 
 	"github.com/millrace/millrace/internal/errclass"
 )
 
-// SchemaOf is the schema of a Go struct type: one column per exported field, named by its tag
-// `millrace:"name"` or else by the field's name with a small first letter. Pointers, slices
-// and maps are nullable. A field tagged "-" is left out.
+// SchemaOf is the schema of a Go struct type: one column per exported field, named as by ColumnName.
+// Pointers, slices and maps are nullable. A field tagged "-" is left out.
 func SchemaOf(v any) (StructType, error) {
 	t, err := typeOfGo(reflect.TypeOf(v), "row", nil)
 	if err != nil {
@@ -130,7 +129,7 @@ func typeOfGo(t reflect.Type, path string, around []reflect.Type) (DataType, err
 	case reflect.Struct:
 		s := StructType{}
 		for i := range t.NumField() {
-			name, ok := columnName(t.Field(i))
+			name, ok := ColumnName(t.Field(i))
 			if !ok {
 				continue
 			}
@@ -157,7 +156,9 @@ func nullableGo(t reflect.Type) bool {
 	return false
 }
 
-func columnName(f reflect.StructField) (string, bool) {
+// ColumnName is the column of a field of a Go struct, or false for a field that has none: its tag `millrace:"name"`, or its name with
+// small letters at the beginning (ID gives id, URLPath gives urlPath).
+func ColumnName(f reflect.StructField) (string, bool) {
 	tag := f.Tag.Get("millrace")
 	if !f.IsExported() || tag == "-" {
 		return "", false
@@ -165,8 +166,14 @@ func columnName(f reflect.StructField) (string, bool) {
 	if tag != "" {
 		return tag, true
 	}
-	_, n := utf8.DecodeRuneInString(f.Name)
-	return strings.ToLower(f.Name[:n]) + f.Name[n:], true
+	name := []rune(f.Name)
+	for i, r := range name {
+		if !unicode.IsUpper(r) || i > 0 && i+1 < len(name) && unicode.IsLower(name[i+1]) {
+			break
+		}
+		name[i] = unicode.ToLower(r)
+	}
+	return string(name), true
 }
 
 // fieldIndex finds the Go field of each field of a struct type, by exact name or without
@@ -176,7 +183,7 @@ func fieldIndex(t reflect.Type, s StructType, path string) ([]int, error) {
 	for i, f := range s.Fields {
 		index[i] = -1
 		for j := range t.NumField() {
-			name, ok := columnName(t.Field(j))
+			name, ok := ColumnName(t.Field(j))
 			if ok && (name == f.Name || index[i] < 0 && strings.EqualFold(name, f.Name)) {
 				index[i] = j
 			}

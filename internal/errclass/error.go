@@ -159,7 +159,7 @@ func Split(text string) (class, message, sqlState string) {
 		}
 	}
 	if i := strings.LastIndex(message, " SQLSTATE: "); i >= 0 && class != "" {
-		if s := message[i+len(" SQLSTATE: "):]; len(s) >= 5 && (len(s) == 5 || s[5] == '\n') {
+		if s := message[i+len(" SQLSTATE: "):]; len(s) >= 5 && (len(s) == 5 || s[5] == '\n' || s[5] == ';') {
 			message, sqlState = message[:i]+s[5:], s[:5]
 		}
 	}
