@@ -176,6 +176,34 @@ func DecodeSegment(spec Spec, name string, content []byte) (Header, []Changes, e
 	return h, out, nil
 }
 
+// Inspect reads a segment whoever it belongs to: the columns are those that its header names.
+func Inspect(name string, content []byte) (Header, []Changes, error) {
+	h, _, _, err := open(name, content)
+	if err != nil {
+		return h, nil, err
+	}
+	spec := Spec{Meaning: h.Meaning}
+	if spec.Keys, err = fieldsOf(h.Keys); err == nil {
+		spec.Values, err = fieldsOf(h.Values)
+	}
+	if err != nil {
+		return h, nil, damaged(name, err)
+	}
+	return DecodeSegment(spec, name, content)
+}
+
+func fieldsOf(texts []string) ([]types.Field, error) {
+	out := make([]types.Field, len(texts))
+	for i, text := range texts {
+		t, err := types.ParseType(text)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Type = t
+	}
+	return out, nil
+}
+
 // open checks the frame of a segment and unpacks its body.
 func open(name string, content []byte) (h Header, split int, body []byte, err error) {
 	if len(content) < len(segmentMagic)+4+8+segmentTrailer || string(content[:len(segmentMagic)]) != segmentMagic {

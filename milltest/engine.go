@@ -1,0 +1,124 @@
+package milltest
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/millrace/millrace"
+	"github.com/millrace/millrace/internal/backend"
+	"github.com/millrace/millrace/internal/engine"
+	"github.com/millrace/millrace/internal/stream/streamtest"
+)
+
+// TB is what the kit needs of a test: a *testing.T, a *testing.B, a *rapid.T, or Panic.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Cleanup(func())
+}
+
+// Option changes how New sets an engine up.
+type Option func(*options)
+
+type options struct {
+	workers, partitions, splits, vector int
+	start                               time.Time
+	conf                                map[string]string
+}
+
+// Workers is the number of goroutines that compute side by side; 2 unless set.
+func Workers(n int) Option { return func(o *options) { o.workers = n } }
+
+// Partitions is the number of partitions of state and exchanges (spark.sql.shuffle.partitions); 2 unless set.
+func Partitions(n int) Option { return func(o *options) { o.partitions = n } }
+
+// Splits is the number of pieces in which what one Add has brought is read, side by side; 1 unless set.
+func Splits(n int) Option { return func(o *options) { o.splits = n } }
+
+// VectorRows bounds the rows of the vectors in which streams deliver their rows. No result depends on it; a test that runs with 1, 3
+// and 4096 finds out.
+func VectorRows(n int) Option { return func(o *options) { o.vector = n } }
+
+// StateProvider names the provider of state stores (spark.sql.streaming.stateStore.providerClass).
+func StateProvider(name string) Option {
+	return Conf("spark.sql.streaming.stateStore.providerClass", name)
+}
+
+// Conf sets a configuration key of the session.
+func Conf(key, value string) Option { return func(o *options) { o.conf[key] = value } }
+
+// At is the time that the clock shows at first; 12:00 on Day unless set.
+func At(t time.Time) Option { return func(o *options) { o.start = t } }
+
+// Engine is an engine in this process with a clock and a disk of its own.
+type Engine struct {
+	// Session is a session of the engine. It is closed at the end of the test.
+	Session *millrace.Session
+	Clock   *Clock
+
+	t    TB
+	o    options
+	ctx  context.Context
+	disk *disk
+	ids  int
+}
+
+// New starts an engine for a test.
+func New(t TB, opts ...Option) *Engine {
+	t.Helper()
+	o := options{workers: 2, partitions: 2, splits: 1, start: Day.Add(12 * time.Hour), conf: map[string]string{
+		"spark.sql.streaming.numRecentProgressUpdates": "100000",
+		"spark.sql.session.timeZone":                   "UTC",
+	}}
+	for _, f := range opts {
+		f(&o)
+	}
+	o.conf["spark.sql.shuffle.partitions"] = strconv.Itoa(o.partitions)
+	e := &Engine{t: t, o: o, Clock: &Clock{streamtest.NewClock(o.start)}}
+	e.disk = newDisk(e.Clock)
+	e.ctx = backend.WithEmbedded(context.Background(), func(_ context.Context, c backend.Config) (backend.Backend, error) {
+		return newService(engine.New(engine.Runtime{Clock: e.Clock.manual, FS: e.disk, Parallelism: c.Workers, Warehouse: "/warehouse"})), nil
+	})
+	connect := make([]millrace.ConnectOption, 0, len(o.conf))
+	for k, v := range o.conf {
+		connect = append(connect, millrace.WithConf(k, v))
+	}
+	s, err := millrace.Connect(e.ctx, fmt.Sprintf("local[%d]", o.workers), connect...)
+	if err != nil {
+		t.Fatalf("start an engine: %v", err)
+	}
+	e.Session = s
+	t.Cleanup(func() {
+		e.disk.reboot(nil)
+		if err := s.Close(); err != nil {
+			t.Errorf("close the engine: %v", err)
+		}
+	})
+	return e
+}
+
+// Panic is a TB for programs that are no tests: mistakes panic. Done runs what was to be cleaned up.
+type Panic struct{ cleanup []func() }
+
+// Helper implements TB.
+func (*Panic) Helper() {}
+
+// Errorf implements TB.
+func (*Panic) Errorf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
+// Fatalf implements TB.
+func (*Panic) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
+// Cleanup implements TB.
+func (p *Panic) Cleanup(f func()) { p.cleanup = append(p.cleanup, f) }
+
+// Done runs the functions given to Cleanup, the last first.
+func (p *Panic) Done() {
+	for i := len(p.cleanup) - 1; i >= 0; i-- {
+		p.cleanup[i]()
+	}
+	p.cleanup = nil
+}

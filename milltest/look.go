@@ -1,0 +1,146 @@
+package milltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// Log returns the last batch in the offset log, which was planned, and the last in the commit log, which is done; -1 for none.
+func (q *Query) Log() (offsets, commits int64) { return q.last("offsets"), q.last("commits") }
+
+func (q *Query) last(dir string) int64 {
+	last := int64(-1)
+	for _, name := range q.List(dir) {
+		if n, err := strconv.ParseInt(name, 10, 64); err == nil {
+			last = max(last, n)
+		}
+	}
+	return last
+}
+
+// List are the names in a directory of the query's checkpoint, sorted; none when it does not exist.
+func (q *Query) List(dir string) []string {
+	entries, err := q.e.disk.found().ReadDir(path.Join(q.Checkpoint(), dir))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// ReadFile is the content of a file of the query's checkpoint.
+func (q *Query) ReadFile(name string) ([]byte, error) {
+	return fs.ReadFile(q.e.disk.found(), path.Join(q.Checkpoint(), name))
+}
+
+// nextWatermark reads what the commit log says of a batch.
+func (q *Query) nextWatermark(batch int64) (ms int64, ok bool) {
+	content, err := q.ReadFile(fmt.Sprintf("commits/%d", batch))
+	if err != nil {
+		return 0, false
+	}
+	_, body, _ := strings.Cut(string(content), "\n")
+	var c struct{ NextBatchWatermarkMs *int64 }
+	if json.Unmarshal([]byte(body), &c) != nil || c.NextBatchWatermarkMs == nil {
+		return 0, false
+	}
+	return *c.NextBatchWatermarkMs, true
+}
+
+// State is what a stateful operator remembers, as its files say: for each row the key columns and then the operator's own columns,
+// sorted. Operators are counted from the sources, from 0.
+func (q *Query) State(operator int) []string {
+	q.e.t.Helper()
+	rows := map[string]string{}
+	dir := fmt.Sprintf("state/%d", operator)
+	for _, shard := range q.List(dir) {
+		if _, err := strconv.Atoi(shard); err != nil {
+			continue
+		}
+		for _, f := range q.segments(path.Join(dir, shard)) {
+			if err := q.apply(rows, f.name); err != nil {
+				q.e.t.Fatalf("state: %v", err)
+			}
+		}
+	}
+	out := make([]string, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, r)
+	}
+	slices.Sort(out)
+	return out
+}
+
+type segment struct {
+	version  int64
+	snapshot bool
+	name     string
+}
+
+// segments are the files from which the newest state of a shard is read, in order.
+func (q *Query) segments(dir string) []segment {
+	var files []segment
+	for _, name := range q.List(dir) {
+		base, kind, _ := strings.Cut(name, ".")
+		if v, err := strconv.ParseInt(base, 10, 64); err == nil {
+			files = append(files, segment{v, kind == "snapshot", path.Join(dir, name)})
+		}
+	}
+	// A snapshot is its version whole, the changes of that version in it.
+	slices.SortFunc(files, func(a, b segment) int {
+		switch {
+		case a.version != b.version:
+			return int(a.version - b.version)
+		case a.snapshot:
+			return 1
+		}
+		return -1
+	})
+	for i := len(files) - 1; i > 0; i-- {
+		if files[i].snapshot {
+			return files[i:]
+		}
+	}
+	return files
+}
+
+func (q *Query) apply(rows map[string]string, name string) error {
+	content, err := q.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	_, shards, err := state.Inspect(name, content)
+	if err != nil {
+		return err
+	}
+	for _, c := range shards {
+		for i := range c.Deletes {
+			delete(rows, FormatRow(rowAt(c.Deleted, i)))
+		}
+		for i := range c.Puts {
+			key := rowAt(c.Keys, i)
+			rows[FormatRow(key)] = FormatRow(append(key, rowAt(c.Values, i)...))
+		}
+	}
+	return nil
+}
+
+func rowAt(cols []*vec.Vector, i int) types.Row {
+	r := make(types.Row, len(cols))
+	for c, v := range cols {
+		r[c] = vec.ValueAt(v, i)
+	}
+	return r
+}
