@@ -187,21 +187,24 @@ func (r *resolver) groupWindows(a *plan.Aggregate) error {
 
 // grouped checks a grouping whose parts are resolved and takes window functions and generators out of it.
 func (r *resolver) grouped(a *plan.Aggregate) (plan.Node, error) {
-	for _, e := range a.Aggs {
-		if plan.Exists(e, isOver) || plan.Exists(e, isGen) {
-			return r.splitGrouped(a)
-		}
+	if slices.ContainsFunc(a.Aggs, aboveGrouping) {
+		return r.splitGrouped(a)
 	}
 	return a, checkGrouped(a)
 }
 
-// splitGrouped leaves plain aggregation in an Aggregate and puts window functions and generators above it.
+// aboveGrouping tells whether an item must be computed from a grouping's results.
+func aboveGrouping(e plan.Expr) bool {
+	return plan.Exists(e, func(e plan.Expr) bool { return isOver(e) || isGen(e) || isSubquery(e) })
+}
+
+// splitGrouped leaves plain aggregation in an Aggregate and puts window functions, generators and subqueries above it.
 func (r *resolver) splitGrouped(a *plan.Aggregate) (plan.Node, error) {
 	lower := &plan.Aggregate{Keys: a.Keys, Child: a.Child}
 	l := &lifter{agg: lower}
 	upper := make([]plan.Expr, len(a.Aggs))
 	for i, e := range a.Aggs {
-		if !plan.Exists(e, isOver) && !plan.Exists(e, isGen) {
+		if !aboveGrouping(e) {
 			lower.Aggs = append(lower.Aggs, e)
 			upper[i] = plan.AttrOf(e)
 			continue

@@ -74,6 +74,9 @@ func (a *Analyzer) Resolve(ctx context.Context, n plan.Node) (plan.Node, error) 
 	if err := check(n); err != nil {
 		return nil, err
 	}
+	if n, err = r.unnest(n); err != nil {
+		return nil, err
+	}
 	return finish(n)
 }
 
@@ -86,21 +89,7 @@ func finish(n plan.Node) (plan.Node, error) {
 		if p, ok := n.(*plan.Project); ok && p.Hidden != nil {
 			n = &plan.Project{Cols: p.Cols, Child: p.Child}
 		}
-		return plan.MapExprs(n, func(e plan.Expr) (plan.Expr, error) {
-			return plan.TransformExprUp(e, func(e plan.Expr) (plan.Expr, error) {
-				s, ok := e.(*plan.Subquery)
-				if !ok {
-					return e, nil
-				}
-				sub, err := finish(s.Plan)
-				if err != nil {
-					return nil, err
-				}
-				c := *s
-				c.Plan = sub
-				return &c, nil
-			})
-		})
+		return n, nil
 	})
 }
 
@@ -113,8 +102,9 @@ type resolver struct {
 	ctx context.Context
 	// ctes are the common table expressions in force, the innermost first.
 	ctes *cte
-	// outer is the scope around the subquery that is being resolved, or nil.
+	// outer is the scope around the subquery that is being resolved, or nil, and used what the subquery uses of it.
 	outer *scope
+	used  *[]plan.Expr
 	// opened are the tables of reads by the read's identity.
 	opened map[plan.ID]source.Table
 	depth  int

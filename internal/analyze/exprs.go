@@ -36,7 +36,7 @@ func (sc *scope) expr(e plan.Expr) (plan.Expr, error) {
 	case *plan.Column:
 		x, err := sc.name(e)
 		return x, at(err, e.Origin)
-	case *plan.Literal, *plan.Attr:
+	case *plan.Literal, *plan.Attr, *plan.OuterRef:
 		return e, nil
 	case *plan.LambdaVar:
 		if v := sc.vars[e.ID]; v != nil {
@@ -110,8 +110,12 @@ func (sc *scope) name(c *plan.Column) (plan.Expr, error) {
 		return e, err
 	}
 	if o := sc.r.outer; o != nil {
-		if e, err := o.column(c); err == nil && e != nil {
-			return nil, errclass.New("UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.CORRELATED_REFERENCE", "sqlExprs", errclass.Expr(e.SQL()))
+		e, err := o.column(c)
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
+			return sc.r.outerRefs(e)
 		}
 	}
 	if len(c.Parts) == 1 {

@@ -210,16 +210,6 @@ func (c *streamCheck) expressions(n plan.Node) error {
 		}) {
 			return unsupported("MONOTONICALLY_INCREASING_ID")
 		}
-		var err error
-		plan.Exists(e, func(e plan.Expr) bool {
-			if s, ok := e.(*plan.Subquery); ok && s.Plan.Streaming() {
-				err = unsupported("OTHER", "operation", "a subquery over a stream")
-			}
-			return err != nil
-		})
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

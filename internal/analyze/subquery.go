@@ -8,19 +8,35 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-// subquery resolves a query inside an expression. It sees the columns around it only to refuse them by name.
+// outerRefs puts references in the place of the outer query's columns in an expression of a subquery.
+func (r *resolver) outerRefs(e plan.Expr) (plan.Expr, error) {
+	return plan.TransformExprUp(e, func(e plan.Expr) (plan.Expr, error) {
+		a, ok := e.(*plan.Attr)
+		if !ok {
+			return e, nil
+		}
+		i := indexOf(*r.used, a)
+		if i < 0 {
+			i = len(*r.used)
+			*r.used = append(*r.used, a)
+		}
+		return &plan.OuterRef{Index: i, Name: a.Name, T: a.T, Null: a.Null}, nil
+	})
+}
+
+// subquery resolves a query inside an expression. It sees the columns around it.
 func (sc *scope) subquery(s *plan.Subquery) (plan.Expr, error) {
 	values, err := sc.operands(s.Values)
 	if err != nil {
 		return nil, err
 	}
 	inner := *sc.r
-	inner.outer = sc
+	inner.outer, inner.used = sc, new([]plan.Expr)
 	child, err := inner.node(s.Plan)
 	if err != nil {
 		return nil, err
 	}
-	out := &plan.Subquery{Kind: s.Kind, Plan: child, Values: values}
+	out := &plan.Subquery{Kind: s.Kind, Plan: child, Values: values, Outer: *inner.used}
 	cols := visible(child.Output())
 	switch s.Kind {
 	case plan.SubqueryScalar:

@@ -17,6 +17,9 @@ func Plan(n plan.Node, o Options) (plan.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n, err = plan.TransformUp(n, setOps); err != nil {
+		return nil, err
+	}
 	if n, err = fold(n, o); err != nil {
 		return nil, err
 	}

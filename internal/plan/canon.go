@@ -52,6 +52,9 @@ func canon(b *strings.Builder, e Expr) {
 		fmt.Fprintf(b, "order %t %t", e.Desc, e.NullsFirst)
 	case *TimeWindow:
 		fmt.Fprintf(b, "window %d %d %d", e.Duration, e.Slide, e.Start)
+	case *OuterRef:
+		fmt.Fprintf(b, "outer%d", e.Index)
+		return
 	case *Subquery:
 		fmt.Fprintf(b, "subquery%d %p", e.Kind, e.Plan)
 	case *Over:

@@ -278,6 +278,17 @@ type Subquery struct {
 	Kind   SubqueryKind
 	Plan   Node
 	Values []Expr
+	// Outer are the expressions of the query around that Plan uses; there it has an OuterRef in the place of each.
+	Outer []Expr
+}
+
+// OuterRef stands in a subquery's plan for entry Index of the Subquery's Outer. The analyser replaces subqueries by joins and leaves
+// none behind.
+type OuterRef struct {
+	Index int
+	Name  string
+	T     types.DataType
+	Null  bool
 }
 
 // FrameBound is one end of a window frame: an offset expression, or nil for CURRENT ROW; Unbounded goes over it.

@@ -247,15 +247,21 @@ func (e *Lambda) WithKids(kids []Expr) Expr {
 	return &c
 }
 
-// Kids implements Expr: the left-hand side of IN. The query is not an expression.
-func (e *Subquery) Kids() []Expr { return e.Values }
+// Kids implements Expr: the left-hand side of IN and what the query uses from around it. The query is not an expression.
+func (e *Subquery) Kids() []Expr { return join(e.Values, e.Outer) }
 
 // WithKids implements Expr.
 func (e *Subquery) WithKids(kids []Expr) Expr {
-	c := *e
-	c.Values = kids
+	c, t := *e, taker{kids}
+	c.Values, c.Outer = t.take(len(e.Values)), t.take(len(e.Outer))
 	return &c
 }
+
+// Kids implements Expr.
+func (e *OuterRef) Kids() []Expr { return nil }
+
+// WithKids implements Expr.
+func (e *OuterRef) WithKids([]Expr) Expr { return e }
 
 // Kids implements Expr: the function, the partition and order keys, the frame's offsets.
 func (e *Over) Kids() []Expr {
@@ -430,6 +436,12 @@ func (e *Subquery) Nullable() bool {
 	}
 	return true
 }
+
+// Type implements Typed.
+func (e *OuterRef) Type() types.DataType { return e.T }
+
+// Nullable implements Typed.
+func (e *OuterRef) Nullable() bool { return e.Null }
 
 // Type implements Typed.
 func (e *Over) Type() types.DataType { return TypeOf(e.Fn) }

@@ -117,6 +117,11 @@ func (s style) text(e Expr) string {
 		return "namedlambdavariable()"
 	case *Subquery:
 		return s.subquery(e)
+	case *OuterRef:
+		if s == tree {
+			return "outer(" + e.Name + ")"
+		}
+		return e.Name
 	case *Over:
 		return s.over(e)
 	case *Generator:
@@ -475,6 +480,9 @@ func (e *LambdaVar) SQL() string { return pretty.text(e) }
 
 // SQL implements Expr.
 func (e *Subquery) SQL() string { return pretty.text(e) }
+
+// SQL implements Expr.
+func (e *OuterRef) SQL() string { return pretty.text(e) }
 
 // SQL implements Expr.
 func (e *Over) SQL() string { return pretty.text(e) }
