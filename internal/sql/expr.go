@@ -77,13 +77,13 @@ func (p *parser) andTail(from int, left plan.Expr) plan.Expr {
 
 // unaryBool reads an operand of AND: a negation, EXISTS or a predicate.
 func (p *parser) unaryBool() plan.Expr {
+	if !p.enter() {
+		return nil
+	}
+	defer p.leave()
 	from := p.pos
 	switch {
 	case p.accept("NOT"), p.accept("!"):
-		if !p.enter() {
-			return nil
-		}
-		defer p.leave()
 		return p.call(from, "not", p.unaryBool())
 	case p.is("EXISTS", "(") && p.queryAt(2):
 		p.pos += 2
@@ -227,7 +227,7 @@ func (p *parser) valueTail(from int, left plan.Expr, least int) plan.Expr {
 
 var unaries = map[string]string{"-": "negative", "+": "positive", "~": "~"}
 
-// unaryValue reads a sign with its operand, or a primary expression with what follows it. Every way of nesting comes by here.
+// unaryValue reads a sign with its operand, or a primary expression with what follows it.
 func (p *parser) unaryValue() plan.Expr {
 	if !p.enter() {
 		return nil
@@ -349,7 +349,8 @@ func (p *parser) parenthesized() (plan.Node, plan.Expr) {
 		items = append(items, p.namedExpr())
 	}
 	p.expect(")")
-	return nil, p.call(from, "struct", items...)
+	p.row = p.call(from, "struct", items...)
+	return nil, p.row
 }
 
 // lambdaAhead tells whether the next tokens are the parameters of a lambda function: x -> or (x, y) ->.

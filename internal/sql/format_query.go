@@ -12,6 +12,7 @@ import (
 // combinations print with brackets and pipes, which build one node each.
 func (f *formatter) query(n plan.Node) {
 	switch n := n.(type) {
+	case nil:
 	case *plan.With:
 		f.with(n)
 	case *plan.Limit:
@@ -126,7 +127,9 @@ func (f *formatter) term(n plan.Node) {
 		f.str("FROM ")
 		f.from(n)
 	default:
+		f.str("(") // clauses may follow, and a pipe would take them for its own
 		f.piped(n)
+		f.str(")")
 	}
 }
 
@@ -235,18 +238,20 @@ func (f *formatter) groupBy(a *plan.Aggregate) {
 		} else {
 			f.str(" GROUP BY CUBE(")
 		}
-		f.each(len(a.Keys), func(i int) { f.row(a.Keys[i : i+1]) })
+		f.list(a.Keys)
 		f.str(")")
 	case plan.GroupSets:
 		f.str(" GROUP BY ")
 		f.list(a.Keys)
 		f.str(" GROUPING SETS (")
 		f.each(len(a.Sets), func(i int) {
-			if len(a.Sets[i]) == 0 {
-				f.str("()")
-			} else {
-				f.row(a.Sets[i])
+			if len(a.Sets[i]) == 1 {
+				f.expr(a.Sets[i][0])
+				return
 			}
+			f.str("(")
+			f.list(a.Sets[i])
+			f.str(")")
 		})
 		f.str(")")
 	default:

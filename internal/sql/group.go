@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"slices"
+
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
 )
@@ -51,7 +53,7 @@ func (p *parser) groupBy(cols []plan.Expr, child plan.Node) plan.Node {
 		}
 		sets = product
 	}
-	a.Kind, a.Sets, a.Keys = plan.GroupSets, sets, distinctKeys(sets)
+	a.Kind, a.Sets, a.Keys = plan.GroupSets, sets, p.distinctKeys(sets)
 	return a
 }
 
@@ -112,10 +114,15 @@ func (p *parser) groupingSet() []plan.Expr {
 		return nil
 	}
 	e := p.expr()
-	if f, ok := e.(*plan.Func); ok && len(f.Name) == 1 && f.Name[0] == "struct" {
-		return f.Args
+	if p.row != nil && e == plan.Expr(p.row) && !slices.ContainsFunc(p.row.Args, isAlias) {
+		return p.row.Args
 	}
 	return []plan.Expr{e}
+}
+
+func isAlias(e plan.Expr) bool {
+	_, ok := e.(*plan.Alias)
+	return ok
 }
 
 // oneGrouping fills in an aggregation whose only item is a grouping.
@@ -133,7 +140,7 @@ func (p *parser) oneGrouping(a *plan.Aggregate, it groupItem) {
 	}
 	a.Kind = plan.GroupSets
 	a.Sets = it.expand(p, p.pos)
-	a.Keys = distinctKeys(it.sets)
+	a.Keys = p.distinctKeys(it.sets)
 }
 
 // expand gives the grouping sets that an item stands for.
@@ -175,7 +182,10 @@ func flatten(sets [][]plan.Expr) []plan.Expr {
 }
 
 // distinctKeys are the keys of all sets, each once, in the order in which they were first written.
-func distinctKeys(sets [][]plan.Expr) []plan.Expr {
+func (p *parser) distinctKeys(sets [][]plan.Expr) []plan.Expr {
+	if p.err != nil {
+		return nil // the trees may have holes
+	}
 	seen := map[string]bool{}
 	var out []plan.Expr
 	for _, s := range sets {

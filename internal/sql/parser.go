@@ -33,9 +33,8 @@ func (o *Options) now() time.Time {
 	return o.Now
 }
 
-// maxDepth bounds how deep expressions and queries may nest. Each level takes about ten frames of the parser and a few of
-// every walk over the tree.
-const maxDepth = 1000
+// maxDepth bounds the nesting of the parser's functions. A pair of brackets counts three times, a subquery five times.
+const maxDepth = 3000
 
 // parser reads one text. Its functions consume tokens and return what they built; after an error they return anything, quickly.
 type parser struct {
@@ -48,6 +47,7 @@ type parser struct {
 	depth int
 
 	lambdas []*plan.LambdaVar // parameters in scope, innermost last
+	row     *plan.Func        // the last row (a, b) that was read
 	windows []*windowScope    // of the queries being read, innermost last
 
 	positional int  // positional markers met
@@ -81,6 +81,7 @@ func ParseStatement(src string, opts Options) (plan.Statement, error) {
 	s := p.statement()
 	for p.accept(";") {
 	}
+	p.checkDepth(treeItem{node: queryOf(s)})
 	if err := p.finish(); err != nil {
 		return nil, err
 	}
@@ -96,6 +97,7 @@ func ParseQuery(src string, opts Options) (plan.Node, error) {
 	q := p.query()
 	for p.accept(";") {
 	}
+	p.checkDepth(treeItem{node: q})
 	if err := p.finish(); err != nil {
 		return nil, err
 	}
@@ -111,6 +113,7 @@ func ParseExpr(src string, opts Options) (plan.Expr, error) {
 	p.openWindows()
 	e := p.namedExpr()
 	p.closeWindows()
+	p.checkDepth(treeItem{expr: e})
 	if err := p.finish(); err != nil {
 		return nil, err
 	}

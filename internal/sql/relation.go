@@ -183,7 +183,11 @@ func (p *parser) bracketed() (n plan.Node, isQuery bool) {
 		n = p.relationTail(p.relationEnd(n, isQuery))
 		isQuery = false
 	case p.queryAt(0):
+		rows := p.is("VALUES")
 		n, isQuery = p.query(), true
+		if rows && !p.is(")") { // rows that are the first of several relations
+			n, isQuery = p.relationTail(n), false
+		}
 	default:
 		n = p.relation()
 	}

@@ -8,21 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/types"
 )
-
-// sameTree compares trees without regard to places in the text and to identities.
-var sameTree = cmp.Options{
-	cmpopts.IgnoreTypes(plan.Origin{}),
-	cmpopts.IgnoreFields(plan.Watermark{}, "ID", "DelayText"),
-	cmpopts.IgnoreFields(plan.LambdaVar{}, "ID"),
-	cmp.Comparer(func(a, b types.Decimal) bool { return a == b }),
-}
 
 var testOptions = Options{
 	Now:        time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
@@ -67,7 +56,7 @@ func checkRoundTrip(t *testing.T, text string) {
 		t.Errorf("%s\n\tprints as\n\t%s\n\t%v", text, printed, err)
 		return
 	}
-	if d := cmp.Diff(first, second, sameTree); d != "" {
+	if d := diff(first, second); d != "" {
 		t.Errorf("%s\n\tprints as\n\t%s\n\t(-first +second)\n%s", text, printed, d)
 	}
 	if again := FormatQuery(second); again != printed {
@@ -78,7 +67,7 @@ func checkRoundTrip(t *testing.T, text string) {
 // Expressions print as expected; the text says how operators bind.
 func TestExpressions(t *testing.T) {
 	for _, l := range lines(t, "expressions.txt") {
-		text, want, _ := strings.Cut(l, " => ")
+		text, want, _ := strings.Cut(l, " ==> ")
 		e, err := ParseExpr(text, testOptions)
 		if err != nil {
 			t.Errorf("%s\n\t%v", text, err)
@@ -92,7 +81,7 @@ func TestExpressions(t *testing.T) {
 			t.Errorf("%s\n\tprints as %s\n\t%v", text, FormatExpr(e), err)
 			continue
 		}
-		if d := cmp.Diff(e, again, sameTree); d != "" {
+		if d := diff(e, again); d != "" {
 			t.Errorf("%s\n\t(-first +second)\n%s", text, d)
 		}
 	}
