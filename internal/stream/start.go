@@ -8,6 +8,7 @@ import (
 
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/sink"
 )
@@ -141,7 +142,11 @@ func (d *driver) newQuery(r *StartRequest) *Query {
 
 // openCheckpoint opens the checkpoint, or makes it with the query's id.
 func (d *driver) openCheckpoint(ctx context.Context) error {
-	ck, err := checkpoint.Open(ctx, d.rt.FS, d.loc.dir, checkpoint.Options{
+	fsys := d.rt.FS
+	if d.loc.temporary {
+		fsys = fs.WithoutSync(fsys) // it need not survive the process
+	}
+	ck, err := checkpoint.Open(ctx, fsys, d.loc.dir, checkpoint.Options{
 		AllowMissingMetadata: d.conf.Value("spark.sql.streaming.checkpoint.verifyMetadataExists.enabled") == "false",
 		NewID:                func() string { return d.id },
 	})
