@@ -53,7 +53,7 @@ func (op *operation) startStream(m *connectpb.WriteStreamOperationStart) error {
 	case *connectpb.WriteStreamOperationStart_Path:
 		r.Path = d.Path
 	case *connectpb.WriteStreamOperationStart_TableName:
-		if r.Sink, err = op.h.TableSink(op.ctx, d.TableName, r.Format); err != nil {
+		if r.Sink, err = op.h.TableSink(d.TableName, r.Format, plan.Schema(n), r.PartitionBy); err != nil {
 			return err
 		}
 	}
@@ -180,6 +180,10 @@ func (op *operation) managerCommand(m *connectpb.StreamingQueryManagerCommand) e
 		}
 		res.ResultType = &connectpb.StreamingQueryManagerCommandResult_Active{Active: r}
 	case *connectpb.StreamingQueryManagerCommand_GetQuery:
+		if !isUUID(k.GetQuery) {
+			return errclass.New("CONNECT_INVALID_PLAN.MALFORMED", "reason", "the query id "+k.GetQuery+" is no UUID").
+				WithKind(errclass.IllegalArgument)
+		}
 		if q := op.h.streams.Get(k.GetQuery); q != nil {
 			res.ResultType = &connectpb.StreamingQueryManagerCommandResult_Query{Query: instance(q)}
 		}

@@ -15,6 +15,7 @@ var catalogTable = table{
 	"LOCATION_ALREADY_EXISTS":                                   {"42710", Runtime, "The table <identifier> cannot be stored at <location>: something is there already."},
 	"EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE":                      {"42809", Analysis, "<operation> works on tables, but <viewName> is a view."},
 	"EXPECT_VIEW_NOT_TABLE.NO_ALTERNATIVE":                      {"42809", Analysis, "<operation> works on views, but <tableName> is a table."},
+	"EXPECT_PERMANENT_VIEW_NOT_TEMP":                            {"42809", Analysis, "<operation> works on permanent views, but <viewName> is a temporary one."},
 	"FORBIDDEN_OPERATION":                                       {"42809", Analysis, "<statement> is not allowed on the <objectType> <objectName>."},
 	"OPERATION_REQUIRES_UNITY_CATALOG":                          {"0AKUD", Analysis, "<operation> is not supported by this catalog."},
 	"UNSUPPORTED_INSERT.RDD_BASED":                              {"42809", Analysis, "Rows cannot be inserted into a view of local data."},

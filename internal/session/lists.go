@@ -2,11 +2,15 @@ package session
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/millrace/millrace/internal/catalog"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr/agg"
 	"github.com/millrace/millrace/internal/expr/fn"
+	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/types"
 )
@@ -27,15 +31,19 @@ var (
 
 // ListDatabases lists the databases whose names fit a pattern.
 func (s *Session) ListDatabases(pattern string) (plan.Node, error) {
-	var rows []types.Row
-	if like(pattern, defaultNamespace) {
-		rows = append(rows, s.databaseRow(defaultNamespace))
+	all, err := s.server.tables.Databases()
+	if err != nil {
+		return nil, err
 	}
-	return LocalRows(databaseColumns, rows)
+	var rows []types.Row
+	for _, d := range all {
+		rows = append(rows, databaseRow(d))
+	}
+	return LocalRows(databaseColumns, filterRows(rows, 0, pattern))
 }
 
-func (s *Session) databaseRow(name string) types.Row {
-	return types.Row{name, CatalogName, "default database", s.Conf.Value(KeyWarehouse)}
+func databaseRow(d catalog.Database) types.Row {
+	return types.Row{d.Name, catalog.Name, d.Comment, fs.Location(d.Location)}
 }
 
 // GetDatabase describes a database.
@@ -44,7 +52,11 @@ func (s *Session) GetDatabase(name string) (plan.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return LocalRows(databaseColumns, []types.Row{s.databaseRow(name)})
+	d, err := s.server.tables.Database(name)
+	if err != nil {
+		return nil, err
+	}
+	return LocalRows(databaseColumns, []types.Row{databaseRow(d)})
 }
 
 // DatabaseExists looks for a database.
@@ -63,11 +75,26 @@ func (s *Session) ListTables(_ context.Context, db, pattern string) (plan.Node, 
 	if err != nil {
 		return nil, err
 	}
+	tables, err := s.server.tables.Tables(ns)
+	if err != nil {
+		return nil, err
+	}
 	var rows []types.Row
-	for _, v := range filterRows(s.tempViews(ns), 1, pattern) {
+	for _, t := range tables {
+		rows = append(rows, tableRow(t))
+	}
+	for _, v := range s.tempViews(ns) {
 		rows = append(rows, viewRow(v[1].(string), v[0].(string)))
 	}
-	return LocalRows(tableColumns, rows)
+	return LocalRows(tableColumns, filterRows(rows, 0, pattern))
+}
+
+func tableRow(t catalog.Table) types.Row {
+	r := types.Row{t.Name, catalog.Name, []any{t.Database}, nil, string(t.Kind), false}
+	if t.Comment != "" {
+		r[3] = t.Comment
+	}
+	return r
 }
 
 func viewRow(name, namespace string) types.Row {
@@ -83,15 +110,18 @@ func (s *Session) GetTable(ctx context.Context, parts []string) (plan.Node, erro
 	if _, err := s.relation(ctx, parts); err != nil {
 		return nil, err
 	}
-	if _, ok := (catalog{s}).LookupView(parts); ok {
+	if _, ok := (lookup{s}).LookupView(parts); ok {
 		ns := ""
 		if len(parts) == 2 {
 			ns = globalNamespace
 		}
 		return LocalRows(tableColumns, []types.Row{viewRow(parts[len(parts)-1], ns)})
 	}
-	q := s.qualified(parts)
-	return LocalRows(tableColumns, []types.Row{{q[2], q[0], []any{q[1]}, nil, "MANAGED", false}})
+	t, err := s.table(parts)
+	if err != nil {
+		return nil, err
+	}
+	return LocalRows(tableColumns, []types.Row{tableRow(t)})
 }
 
 // TableExists looks for a table or view.
@@ -149,18 +179,14 @@ func (s *Session) FunctionExists(name string) bool {
 func (s *Session) GetFunction(name string) (plan.Node, error) {
 	if !s.FunctionExists(name) {
 		return nil, errclass.New("UNRESOLVED_ROUTINE", "routineName", errclass.Ident(name),
-			"searchPath", "["+errclass.Ident("system", "builtin")+", "+errclass.Ident("system", "session")+", "+errclass.Ident(CatalogName, s.Namespace())+"]")
+			"searchPath", "["+errclass.Ident("system", "builtin")+", "+errclass.Ident("system", "session")+", "+errclass.Ident(catalog.Name, s.Namespace())+"]")
 	}
 	return LocalRows(functionColumns, []types.Row{functionRow(strings.ToLower(name))})
 }
 
 // ListCatalogs lists the one catalog.
 func (s *Session) ListCatalogs(pattern string) (plan.Node, error) {
-	var rows []types.Row
-	if like(pattern, CatalogName) {
-		rows = append(rows, types.Row{CatalogName, nil})
-	}
-	return LocalRows(types.Struct(maybe("name"), maybe("description")), rows)
+	return LocalRows(types.Struct(maybe("name"), maybe("description")), filterRows([]types.Row{{catalog.Name, nil}}, 0, pattern))
 }
 
 // ClearLevels forgets all storage levels.
@@ -169,3 +195,12 @@ func (s *Session) ClearLevels() {
 	defer s.mu.Unlock()
 	clear(s.levels)
 }
+
+// FunctionNames are the names of all functions, sorted.
+func FunctionNames() []string {
+	names := append(fn.Names(), agg.Names()...)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/millrace/millrace/internal/analyze"
+	"github.com/millrace/millrace/internal/catalog"
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/engine"
 	"github.com/millrace/millrace/internal/errclass"
@@ -26,6 +27,7 @@ type Server struct {
 	Runtime *engine.Runtime
 	conf    map[string]string
 	globals views
+	tables  *catalog.Catalog
 }
 
 // NewServer returns a server whose sessions start with some settings beside the engine's own.
@@ -39,7 +41,7 @@ func NewServer(rt *engine.Runtime, conf map[string]string) *Server {
 	for k, v := range conf {
 		base[k] = v
 	}
-	return &Server{Runtime: rt, conf: base}
+	return &Server{Runtime: rt, conf: base, tables: catalog.Open(rt.FS, base[KeyWarehouse])}
 }
 
 // Session is one user's session. It is safe for use by several goroutines.
@@ -62,7 +64,7 @@ type Session struct {
 func (sv *Server) New(user, id string) *Session {
 	return &Session{
 		ID: id, User: user, ServerID: uuid.NewString(), Conf: NewConf(sv.conf), server: sv,
-		remote: map[string]plan.Node{}, artifacts: map[string][]byte{}, levels: map[string]StorageLevel{}, namespace: defaultNamespace,
+		remote: map[string]plan.Node{}, artifacts: map[string][]byte{}, levels: map[string]StorageLevel{}, namespace: catalog.Default,
 	}
 }
 
@@ -125,7 +127,7 @@ func (s *Session) AnalyzeConf() analyze.Conf {
 
 // Analyze resolves a plan.
 func (s *Session) Analyze(ctx context.Context, n plan.Node) (plan.Node, error) {
-	return analyze.New(catalog{s}, s.AnalyzeConf(), s.SourceEnv()).Resolve(ctx, n)
+	return analyze.New(lookup{s}, s.AnalyzeConf(), s.SourceEnv()).Resolve(ctx, n)
 }
 
 // Schema resolves a plan and gives the schema of its rows.
@@ -172,11 +174,11 @@ func (s *Session) PutArtifact(name string, content []byte) error {
 	return nil
 }
 
-// catalog is the session as the analyser sees it.
-type catalog struct{ s *Session }
+// lookup is the session as the analyser sees it.
+type lookup struct{ s *Session }
 
 // LookupView implements analyze.Catalog.
-func (c catalog) LookupView(parts []string) (plan.Node, bool) {
+func (c lookup) LookupView(parts []string) (plan.Node, bool) {
 	switch {
 	case len(parts) == 1:
 		return c.s.views.find(parts[0])
@@ -187,12 +189,12 @@ func (c catalog) LookupView(parts []string) (plan.Node, bool) {
 }
 
 // LookupTable implements analyze.Catalog.
-func (c catalog) LookupTable(ctx context.Context, t *plan.Named) (plan.Node, error) {
+func (c lookup) LookupTable(ctx context.Context, t *plan.Named) (plan.Node, error) {
 	return c.s.lookupTable(ctx, t)
 }
 
 // LookupRemote implements analyze.Catalog.
-func (c catalog) LookupRemote(id string) (plan.Node, bool) {
+func (c lookup) LookupRemote(id string) (plan.Node, bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	n, ok := c.s.remote[id]

@@ -191,11 +191,6 @@ func (s *Session) runDropView(ctx context.Context, st *plan.DropView) (plan.Node
 	return nothing()
 }
 
-// notFound is the error for a table or view that is not there.
-func (s *Session) notFound(parts []string) error {
-	return errclass.New("TABLE_OR_VIEW_NOT_FOUND", "relationName", errclass.Ident(s.qualified(parts)...))
-}
-
 func (s *Session) runShowConf(st *plan.ShowConf) (plan.Node, error) {
 	var rows []types.Row
 	switch {
@@ -294,6 +289,10 @@ func (s *Session) relation(ctx context.Context, parts []string) (plan.Node, erro
 
 // describeColumns is the answer of DESCRIBE.
 func describeColumns(st types.StructType) (plan.Node, error) {
+	return LocalRows(describedColumns, columnRows(st))
+}
+
+func columnRows(st types.StructType) []types.Row {
 	rows := make([]types.Row, len(st.Fields))
 	for i, f := range st.Fields {
 		rows[i] = types.Row{f.Name, f.Type.SimpleString(), nil}
@@ -301,7 +300,7 @@ func describeColumns(st types.StructType) (plan.Node, error) {
 			rows[i][2] = c
 		}
 	}
-	return LocalRows(describedColumns, rows)
+	return rows
 }
 
 var describedColumns = types.Struct(text1("col_name"), text1("data_type"), types.NewField("comment", types.String))

@@ -2,130 +2,22 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
+	"github.com/millrace/millrace/internal/catalog"
 	"github.com/millrace/millrace/internal/errclass"
-	"github.com/millrace/millrace/internal/expr/agg"
-	"github.com/millrace/millrace/internal/expr/fn"
+	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/sql"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/types"
 )
-
-// qualified is a table's whole name: catalog, database, table.
-func (s *Session) qualified(parts []string) []string {
-	switch len(parts) {
-	case 1:
-		return []string{CatalogName, s.Namespace(), parts[0]}
-	case 2:
-		return append([]string{CatalogName}, parts...)
-	}
-	return parts
-}
 
 // Namespace is the current database.
 func (s *Session) Namespace() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.namespace
-}
-
-// namespaceName checks the name of a database and gives its one part.
-func (s *Session) namespaceName(parts []string) (string, error) {
-	name := s.Namespace()
-	switch {
-	case len(parts) == 1:
-		name = parts[0]
-	case len(parts) == 2 && strings.EqualFold(parts[0], CatalogName):
-		name = parts[1]
-	case len(parts) > 0:
-		return "", errclass.New("REQUIRES_SINGLE_PART_NAMESPACE", "sessionCatalog", CatalogName, "namespace", errclass.Ident(parts...))
-	}
-	if !s.namespaceExists(name) {
-		return "", errclass.New("SCHEMA_NOT_FOUND", "schemaName", errclass.Ident(CatalogName, name))
-	}
-	return name, nil
-}
-
-func (s *Session) namespaceExists(name string) bool { return strings.EqualFold(name, defaultNamespace) }
-
-// lookupTable finds a table that is no temporary view; nil when there is none.
-func (s *Session) lookupTable(context.Context, *plan.Named) (plan.Node, error) {
-	return nil, nil
-}
-
-func (s *Session) createPersistentView(_ context.Context, _ *plan.CreateView) (plan.Node, error) {
-	return nil, errclass.New("UNSUPPORTED_FEATURE.STATEMENT", "statement", "CREATE VIEW without TEMPORARY")
-}
-
-func (s *Session) dropPersistentView(context.Context, []string) (bool, error) { return false, nil }
-
-// runCatalog runs the statements about tables and databases.
-func (s *Session) runCatalog(ctx context.Context, st plan.Statement) (plan.Node, error) {
-	switch st := st.(type) {
-	case *plan.ShowTables:
-		if st.Extended {
-			break
-		}
-		return s.showTables(st.Namespace, st.Pattern)
-	case *plan.ShowViews:
-		return s.showViews(st.Namespace, st.Pattern)
-	case *plan.ShowNamespaces:
-		var rows []types.Row
-		if like(st.Pattern, defaultNamespace) {
-			rows = append(rows, types.Row{defaultNamespace})
-		}
-		return LocalRows(types.Struct(text1("namespace")), rows)
-	case *plan.ShowCatalogs:
-		var rows []types.Row
-		if like(st.Pattern, CatalogName) {
-			rows = append(rows, types.Row{CatalogName})
-		}
-		return LocalRows(types.Struct(text1("catalog")), rows)
-	case *plan.ShowColumns:
-		n, err := s.relation(ctx, append(append([]string{}, st.Namespace...), st.Table...))
-		if err != nil {
-			return nil, err
-		}
-		var rows []types.Row
-		for _, a := range n.Output() {
-			rows = append(rows, types.Row{a.Name})
-		}
-		return LocalRows(types.Struct(text1("col_name")), rows)
-	case *plan.ShowFunctions:
-		var rows []types.Row
-		for _, name := range FunctionNames() {
-			if st.Scope != "USER" && like(st.Pattern, name) {
-				rows = append(rows, types.Row{name})
-			}
-		}
-		return LocalRows(types.Struct(text1("function")), rows)
-	case *plan.DescribeTable:
-		return s.describeTable(ctx, st)
-	case *plan.UseNamespace:
-		name, err := s.namespaceName(st.Name)
-		if err != nil {
-			return nil, err
-		}
-		s.SetNamespace(name)
-		return nothing()
-	case *plan.SetCatalog:
-		if !strings.EqualFold(st.Name, CatalogName) {
-			return nil, errclass.New("CATALOG_NOT_FOUND", "catalogName", errclass.Ident(st.Name), "config", errclass.Conf("spark.sql.catalog."+st.Name))
-		}
-		return nothing()
-	case *plan.DropTable:
-		if len(st.Name) == 1 && s.DropView(st.Name[0], false) {
-			return nothing()
-		}
-		if st.IfExists {
-			return nothing()
-		}
-		return nil, s.notFound(st.Name)
-	}
-	name := strings.TrimPrefix(fmt.Sprintf("%T", st), "*plan.")
-	return nil, errclass.New("UNSUPPORTED_FEATURE.STATEMENT", "statement", name)
 }
 
 // SetNamespace makes a database the current one.
@@ -135,104 +27,320 @@ func (s *Session) SetNamespace(name string) {
 	s.namespace = name
 }
 
-// FunctionNames are the names of all functions, sorted.
-func FunctionNames() []string {
-	return mergeSorted(fn.Names(), agg.Names())
+// tableName is the database and the name that a name of one to three parts means.
+func (s *Session) tableName(parts []string) (db, name string, err error) {
+	if len(parts) == 3 && strings.EqualFold(parts[0], catalog.Name) {
+		parts = parts[1:]
+	}
+	switch len(parts) {
+	case 1:
+		return s.Namespace(), parts[0], nil
+	case 2:
+		return parts[0], parts[1], nil
+	case 3:
+		return "", "", errclass.New("CATALOG_NOT_FOUND",
+			"catalogName", errclass.Ident(parts[0]), "config", errclass.Conf("spark.sql.catalog."+parts[0]))
+	}
+	return "", "", errclass.New("REQUIRES_SINGLE_PART_NAMESPACE", "sessionCatalog", catalog.Name, "namespace", errclass.Ident(parts...))
 }
 
-func mergeSorted(a, b []string) []string {
-	out := make([]string, 0, len(a)+len(b))
-	for len(a) > 0 || len(b) > 0 {
-		switch {
-		case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
-			out, a = append(out, a[0]), a[1:]
-		case len(a) > 0 && a[0] == b[0]:
-			out, a, b = append(out, a[0]), a[1:], b[1:]
-		default:
-			out, b = append(out, b[0]), b[1:]
-		}
+// notFound is the error for a table or view that is not there.
+func (s *Session) notFound(parts []string) error {
+	if db, name, err := s.tableName(parts); err == nil {
+		parts = []string{catalog.Name, db, name}
 	}
-	return out
+	return errclass.New("TABLE_OR_VIEW_NOT_FOUND", "relationName", errclass.Ident(parts...))
 }
 
-// TempViews are the names of the temporary views that a listing of a database shows: those of the session, after the global ones
-// in their own database.
-func (s *Session) tempViews(namespace string) []types.Row {
-	var rows []types.Row
-	if strings.EqualFold(namespace, globalNamespace) {
-		for _, name := range s.server.globals.names() {
-			rows = append(rows, types.Row{globalNamespace, name, true})
-		}
+// table finds a table that must be there.
+func (s *Session) table(parts []string) (catalog.Table, error) {
+	db, name, err := s.tableName(parts)
+	if err != nil {
+		return catalog.Table{}, err
 	}
-	for _, name := range s.views.names() {
-		rows = append(rows, types.Row{"", name, true})
+	t, ok, err := s.server.tables.Find(db, name)
+	if err == nil && !ok {
+		err = errclass.New("TABLE_OR_VIEW_NOT_FOUND", "relationName", errclass.Ident(parts...))
 	}
-	return rows
+	return t, err
 }
 
-func (s *Session) listedNamespace(parts []string) (string, error) {
-	if len(parts) == 1 && strings.EqualFold(parts[0], globalNamespace) {
-		return globalNamespace, nil
+// lookupTable finds a table that is no temporary view; nil when there is none.
+func (s *Session) lookupTable(_ context.Context, n *plan.Named) (plan.Node, error) {
+	if len(n.Parts) > 3 {
+		return nil, nil
 	}
-	return s.namespaceName(parts)
+	db, name, err := s.tableName(n.Parts)
+	if err != nil {
+		return nil, nil // perhaps a format with a path
+	}
+	t, ok, err := s.server.tables.Find(db, name)
+	if err != nil || !ok {
+		return nil, err
+	}
+	if n.Time != nil {
+		return nil, errclass.New("UNSUPPORTED_FEATURE.TIME_TRAVEL", "relationId", errclass.Ident(n.Parts...))
+	}
+	if t.Kind == catalog.View {
+		return s.viewPlan(t, n)
+	}
+	return s.read(t, n.Options, n.Stream), nil
 }
 
-func filterRows(rows []types.Row, column int, pattern string) []types.Row {
-	var out []types.Row
-	for _, r := range rows {
-		if name, _ := r[column].(string); like(pattern, name) {
-			out = append(out, r)
-		}
+// read is a table as a source.
+func (s *Session) read(t catalog.Table, options map[string]string, stream bool) *plan.Read {
+	all := map[string]string{}
+	for k, v := range t.Options {
+		all[k] = v
 	}
-	return out
+	for k, v := range options {
+		all[k] = v
+	}
+	r := &plan.Read{Format: t.Format, Options: all, Stream: stream, ID: plan.NewID()}
+	if len(t.Schema.Fields) > 0 {
+		r.Schema = types.JSON(t.Schema)
+	}
+	if t.Location != "" {
+		r.Paths = []string{t.Location}
+	}
+	return r
 }
 
-func (s *Session) showTables(namespace []string, pattern string) (plan.Node, error) {
-	ns, err := s.listedNamespace(namespace)
+// viewPlan is the query of a persistent view, under the view's column names.
+func (s *Session) viewPlan(t catalog.Table, n *plan.Named) (plan.Node, error) {
+	if n.Stream {
+		return nil, errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "STREAM of a view")
+	}
+	q, err := sql.ParseQuery(t.Text, s.SQLOptions())
 	if err != nil {
 		return nil, err
 	}
-	return LocalRows(types.Struct(text1("namespace"), text1("tableName"), yesNo("isTemporary")), filterRows(s.tempViews(ns), 1, pattern))
+	return &plan.View{Name: []string{catalog.Name, t.Database, t.Name}, Child: &plan.ToNames{Names: t.Schema.Names(), Child: q}}, nil
 }
 
-func (s *Session) showViews(namespace []string, pattern string) (plan.Node, error) {
-	ns, err := s.listedNamespace(namespace)
+func (s *Session) createPersistentView(ctx context.Context, st *plan.CreateView) (plan.Node, error) {
+	db, name, err := s.tableName(st.Name)
 	if err != nil {
 		return nil, err
 	}
-	return LocalRows(types.Struct(text1("namespace"), text1("viewName"), yesNo("isTemporary")), filterRows(s.tempViews(ns), 1, pattern))
-}
-
-func (s *Session) describeTable(ctx context.Context, st *plan.DescribeTable) (plan.Node, error) {
-	n, err := s.relation(ctx, st.Table)
+	if st.IfNotExists {
+		if _, ok, err := s.server.tables.Find(db, name); ok || err != nil {
+			return after(err)
+		}
+	}
+	n, err := s.Analyze(ctx, st.Query)
 	if err != nil {
 		return nil, err
 	}
-	schema := plan.Schema(n)
-	if len(st.Column) == 0 {
-		return describeColumns(schema)
+	if st.Columns != nil {
+		if n, err = s.namedColumns(ctx, name, n, st.Columns); err != nil {
+			return nil, err
+		}
 	}
-	i := schema.IndexFold(strings.Join(st.Column, "."))
-	if i < 0 {
-		return nil, errclass.New("UNRESOLVED_COLUMN.WITH_SUGGESTION", "objectName", errclass.Ident(st.Column...),
-			"proposal", errclass.Ident(schema.Names()...))
+	t := catalog.Table{
+		Database: db, Name: name, Kind: catalog.View, Schema: plan.Schema(n), Text: st.Text, Comment: st.Comment,
+		Properties: st.Properties, Created: s.server.Runtime.Clock.Now().UTC(),
 	}
-	f := schema.Fields[i]
-	comment, ok := f.Comment()
+	return after(s.server.tables.Create(t, st.Replace))
+}
+
+// after is the empty answer of a statement that ended with err.
+func after(err error) (plan.Node, error) {
+	if err != nil {
+		return nil, err
+	}
+	return nothing()
+}
+
+func (s *Session) dropPersistentView(_ context.Context, parts []string) (bool, error) {
+	db, name, err := s.tableName(parts)
+	if err != nil {
+		return false, err
+	}
+	t, ok, err := s.server.tables.Find(db, name)
+	if err != nil || !ok {
+		return false, err
+	}
+	if t.Kind != catalog.View {
+		return false, errclass.New("EXPECT_VIEW_NOT_TABLE.NO_ALTERNATIVE", "tableName", errclass.Ident(catalog.Name, db, name), "operation", "DROP VIEW")
+	}
+	_, ok, err = s.server.tables.Drop(db, name)
+	return ok, err
+}
+
+// dropTable removes a table, and its files when they are its own.
+func (s *Session) dropTable(st *plan.DropTable) error {
+	db, name, err := s.tableName(st.Name)
+	if err != nil {
+		return err
+	}
+	t, ok, err := s.server.tables.Find(db, name)
+	if err != nil {
+		return err
+	}
 	if !ok {
-		comment = "NULL"
+		if st.IfExists {
+			return nil
+		}
+		return s.notFound(st.Name)
 	}
-	return LocalRows(types.Struct(text1("info_name"), text1("info_value")), []types.Row{
-		{"col_name", f.Name}, {"data_type", f.Type.SimpleString()}, {"comment", comment},
-	})
+	if t.Kind == catalog.View {
+		return errclass.New("EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE", "viewName", errclass.Ident(catalog.Name, db, name), "operation", "DROP TABLE")
+	}
+	if _, _, err := s.server.tables.Drop(db, name); err != nil {
+		return err
+	}
+	return s.dropFiles(t)
 }
 
-// WriteTable writes a plan's rows to a table. insert asks for a table that is there.
-func (s *Session) WriteTable(_ context.Context, name string, _ Write, _ bool) ([]Observation, error) {
-	return nil, errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "writing the table "+name)
+func (s *Session) dropFiles(t catalog.Table) error {
+	if t.Kind != catalog.Managed {
+		return nil
+	}
+	return s.server.Runtime.FS.RemoveAll(t.Location)
 }
 
-// TableSink is the sink of a stream that is written to a table. format is what the writer asked for, or "".
-func (s *Session) TableSink(_ context.Context, name, _ string) (sink.Format, error) {
-	return nil, errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "streaming into the table "+name)
+func (s *Session) truncate(st *plan.Truncate) error {
+	t, err := s.table(st.Table)
+	if err != nil {
+		return err
+	}
+	if len(st.Partition) > 0 || t.Kind != catalog.Managed {
+		return errclass.New("UNSUPPORTED_FEATURE.TABLE_OPERATION", "tableName", errclass.Ident(t.Name), "operation", "TRUNCATE")
+	}
+	fsys := s.server.Runtime.FS
+	if err := fsys.RemoveAll(t.Location); err != nil {
+		return err
+	}
+	return fsys.MkdirAll(t.Location)
+}
+
+// newTable makes a table known. schema is that of the columns given, or of the query whose rows go into it.
+func (s *Session) newTable(t catalog.Table, replace bool) (catalog.Table, error) {
+	if t.Format == "" {
+		t.Format = s.Conf.Value(KeySource)
+	}
+	if _, _, err := s.SinkFormat(t.Format); err != nil {
+		return t, err
+	}
+	t.Created = s.server.Runtime.Clock.Now().UTC()
+	for _, p := range t.PartitionBy {
+		if t.Schema.IndexFold(p) < 0 {
+			return t, errclass.New("PARTITION_COLUMN_NOT_FOUND", "column", errclass.Ident(p), "schema", t.Schema.SQL())
+		}
+	}
+	t.Schema = partitionsLast(types.NullableSchema(t.Schema), t.PartitionBy)
+	var err error
+	if t.Location == "" {
+		t.Kind = catalog.Managed
+		if t.Location, err = s.server.tables.Place(t.Database, t.Name); err != nil {
+			return t, err
+		}
+	} else {
+		t.Kind = catalog.External
+		if t.Location, err = fs.ParseLocation(t.Location); err != nil {
+			return t, err
+		}
+	}
+	if err := s.server.tables.Create(t, replace); err != nil {
+		return t, err
+	}
+	return t, s.server.Runtime.FS.MkdirAll(t.Location)
+}
+
+// partitionsLast moves partition columns behind the others, where they are when files are read.
+func partitionsLast(st types.StructType, by []string) types.StructType {
+	out := types.StructType{}
+	isPart := func(name string) bool {
+		for _, p := range by {
+			if strings.EqualFold(p, name) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, f := range st.Fields {
+		if !isPart(f.Name) {
+			out.Fields = append(out.Fields, f)
+		}
+	}
+	for _, p := range by {
+		out.Fields = append(out.Fields, st.Fields[st.IndexFold(p)])
+	}
+	return out
+}
+
+// createTable runs CREATE TABLE and its kin.
+func (s *Session) createTable(ctx context.Context, st *plan.CreateTable) error {
+	db, name, err := s.tableName(st.Name)
+	if err != nil {
+		return err
+	}
+	old, exists, err := s.server.tables.Find(db, name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case exists && st.IfNotExists:
+		return nil
+	case exists && !st.Replace:
+		return errclass.New("TABLE_OR_VIEW_ALREADY_EXISTS", "relationName", errclass.Ident(catalog.Name, db, name))
+	case !exists && st.MustExist:
+		return s.notFound(st.Name)
+	case len(st.ClusterBy) > 0:
+		return errclass.New("UNSUPPORTED_FEATURE.STATEMENT", "statement", "CREATE TABLE with CLUSTER BY")
+	}
+	t := catalog.Table{
+		Database: db, Name: name, Format: st.Format, Location: st.Location, Options: st.Options, Properties: st.Properties, Comment: st.Comment,
+	}
+	if p, ok := sink.Options(st.Options).Get("path"); ok && t.Location == "" {
+		t.Location = p
+	}
+	for _, c := range st.Columns {
+		if c.Default != nil || c.Generated != nil {
+			return errclass.New("UNSUPPORTED_FEATURE.STATEMENT", "statement", "CREATE TABLE with default or generated columns")
+		}
+		t.Schema.Fields = append(t.Schema.Fields, c.Field)
+	}
+	for _, p := range st.Partitions {
+		col, ok := p.Args[0].(*plan.Column)
+		if p.Name != "identity" || !ok {
+			return errclass.New("UNSUPPORTED_FEATURE.STATEMENT", "statement", "CREATE TABLE partitioned by "+p.Name)
+		}
+		t.PartitionBy = append(t.PartitionBy, col.Parts[len(col.Parts)-1])
+	}
+	if exists {
+		if err := s.dropFiles(old); err != nil {
+			return err
+		}
+	}
+	if st.Query == nil {
+		if len(t.Schema.Fields) == 0 {
+			// Files that are there already tell their columns.
+			n, err := s.Analyze(ctx, &plan.Read{Format: orDefault(t.Format, s.Conf.Value(KeySource)), Options: t.Options, Paths: []string{t.Location}})
+			if err != nil {
+				return err
+			}
+			t.Schema = plan.Schema(n)
+		}
+		_, err = s.newTable(t, st.Replace)
+		return err
+	}
+	n, err := s.Analyze(ctx, st.Query)
+	if err != nil {
+		return err
+	}
+	t.Schema = plan.Schema(n)
+	if t, err = s.newTable(t, st.Replace); err != nil {
+		return err
+	}
+	_, err = s.fill(ctx, t, n, sink.Append, nil)
+	return err
+}
+
+func orDefault(v, otherwise string) string {
+	if v == "" {
+		return otherwise
+	}
+	return v
 }

@@ -11,12 +11,8 @@ import (
 	"github.com/millrace/millrace/source"
 )
 
-const (
-	globalNamespace  = "global_temp"
-	defaultNamespace = "default"
-	// CatalogName is the name of the only catalog.
-	CatalogName = "spark_catalog"
-)
+// globalNamespace is the database of the views that all sessions share.
+const globalNamespace = "global_temp"
 
 // views are temporary views by name, in any case.
 type views struct {

@@ -50,7 +50,14 @@ func (s *Session) Write(ctx context.Context, w Write) ([]Observation, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := s.Prepare(ctx, w.Plan, "write")
+	n, err := s.Analyze(ctx, w.Plan)
+	if err != nil {
+		return nil, err
+	}
+	if n.Streaming() {
+		return nil, errclass.New("CALL_ON_STREAMING_DATASET_UNSUPPORTED", "methodName", errclass.Ident("write"))
+	}
+	q, err := s.PrepareResolved(n, "write")
 	if err != nil {
 		return nil, err
 	}

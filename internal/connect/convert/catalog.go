@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"github.com/millrace/millrace/internal/catalog"
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/session"
@@ -83,7 +84,7 @@ func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
 	case *connectpb.Catalog_RefreshByPath:
 		return done(nil)
 	case *connectpb.Catalog_CurrentCatalog:
-		return textRow(session.CatalogName)
+		return textRow(catalog.Name)
 	case *connectpb.Catalog_SetCurrentCatalog:
 		return done(c.run(&plan.SetCatalog{Name: k.SetCurrentCatalog.GetCatalogName()}))
 	case *connectpb.Catalog_ListCatalogs:
