@@ -8,6 +8,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/session"
+	"github.com/millrace/millrace/internal/typepb"
 	"github.com/millrace/millrace/types"
 )
 
@@ -42,7 +43,7 @@ func (a *analysis) answer(req *connectpb.AnalyzePlanRequest) error {
 			return err
 		}
 		a.resp.Result = &connectpb.AnalyzePlanResponse_Schema_{Schema: &connectpb.AnalyzePlanResponse_Schema{
-			Schema: convert.TypeMessage(plan.Schema(n)),
+			Schema: typepb.Message(plan.Schema(n)),
 		}}
 	case *connectpb.AnalyzePlanRequest_Explain_:
 		return a.explain(k.Explain)
@@ -102,7 +103,7 @@ func (a *analysis) answer(req *connectpb.AnalyzePlanRequest) error {
 		if err != nil {
 			return err
 		}
-		a.resp.Result = &connectpb.AnalyzePlanResponse_DdlParse{DdlParse: &connectpb.AnalyzePlanResponse_DDLParse{Parsed: convert.TypeMessage(t)}}
+		a.resp.Result = &connectpb.AnalyzePlanResponse_DdlParse{DdlParse: &connectpb.AnalyzePlanResponse_DDLParse{Parsed: typepb.Message(t)}}
 	case *connectpb.AnalyzePlanRequest_JsonToDdl:
 		t, err := types.ParseJSON([]byte(k.JsonToDdl.GetJsonString()))
 		if err != nil {

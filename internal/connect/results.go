@@ -12,6 +12,7 @@ import (
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/session"
+	"github.com/millrace/millrace/internal/typepb"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -32,7 +33,7 @@ func (op *operation) rows(n plan.Node, observed map[string]int64) error {
 	if err != nil {
 		return err
 	}
-	if err := op.emit(op.ctx, &connectpb.ExecutePlanResponse{Schema: convert.TypeMessage(q.Schema)}, nil, 100); err != nil {
+	if err := op.emit(op.ctx, &connectpb.ExecutePlanResponse{Schema: typepb.Message(q.Schema)}, nil, 100); err != nil {
 		return err
 	}
 	w := newRowWriter(op, q.Schema)

@@ -6,6 +6,7 @@ import (
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/session"
 	"github.com/millrace/millrace/internal/sql"
+	"github.com/millrace/millrace/internal/typepb"
 	"github.com/millrace/millrace/types"
 )
 
@@ -149,7 +150,7 @@ func (c *Converter) createTable(name string, m *connectpb.CreateTable) (plan.Nod
 		External: m.Path != nil,
 	}
 	if m.GetSchema() != nil {
-		schema, err := Schema(m.GetSchema())
+		schema, err := typepb.Schema(m.GetSchema())
 		if err != nil {
 			return nil, err
 		}

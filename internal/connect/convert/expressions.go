@@ -7,6 +7,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/sql"
+	"github.com/millrace/millrace/internal/typepb"
 	"github.com/millrace/millrace/types"
 )
 
@@ -199,7 +200,7 @@ func (c *Converter) cast(m *connectpb.Expression_Cast, o plan.Origin) (plan.Expr
 	cast := &plan.Cast{Child: child, Origin: o}
 	switch t := m.GetCastToType().(type) {
 	case *connectpb.Expression_Cast_Type:
-		cast.To, err = DataType(t.Type)
+		cast.To, err = typepb.Type(t.Type)
 	case *connectpb.Expression_Cast_TypeStr:
 		cast.To, err = types.ParseType(t.TypeStr)
 	default:

@@ -6,8 +6,12 @@ import (
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/typepb"
 	"github.com/millrace/millrace/types"
 )
+
+// maxTypeDepth bounds how deep literals nest.
+const maxTypeDepth = 500
 
 // Literal translates a constant.
 func Literal(m *connectpb.Expression_Literal) (*plan.Literal, error) {
@@ -24,7 +28,7 @@ func literal(m *connectpb.Expression_Literal, want types.DataType, depth int) (a
 		return nil, nil, tooDeep(maxTypeDepth)
 	}
 	if m.GetDataType() != nil {
-		t, err := DataType(m.GetDataType())
+		t, err := typepb.Type(m.GetDataType())
 		if err != nil {
 			return nil, nil, err
 		}
@@ -35,7 +39,7 @@ func literal(m *connectpb.Expression_Literal, want types.DataType, depth int) (a
 		if k.Null.GetKind() == nil && want != nil {
 			return nil, want, nil
 		}
-		t, err := DataType(k.Null)
+		t, err := typepb.Type(k.Null)
 		return nil, t, err
 	case *connectpb.Expression_Literal_Binary:
 		return k.Binary, types.Binary, nil
@@ -158,7 +162,7 @@ func wanted(m *connectpb.DataType, outer types.DataType) (types.DataType, error)
 	if m.GetKind() == nil {
 		return outer, nil
 	}
-	return DataType(m)
+	return typepb.Type(m)
 }
 
 func arrayLiteral(m *connectpb.Expression_Literal_Array, want types.DataType, depth int) (any, types.DataType, error) {
@@ -325,7 +329,7 @@ func LiteralMessage(v any, t types.DataType) *connectpb.Expression_Literal {
 	case types.Row:
 		nestedStruct(m, v, t)
 	default:
-		m.LiteralType = &connectpb.Expression_Literal_Null{Null: TypeMessage(t)}
+		m.LiteralType = &connectpb.Expression_Literal_Null{Null: typepb.Message(t)}
 	}
 	return m
 }
@@ -334,26 +338,26 @@ func LiteralMessage(v any, t types.DataType) *connectpb.Expression_Literal {
 
 func nestedArray(m *connectpb.Expression_Literal, v []any, t types.DataType) {
 	a, _ := t.(types.ArrayType)
-	out := &connectpb.Expression_Literal_Array{ElementType: TypeMessage(a.Element)} //nolint:staticcheck // older clients
+	out := &connectpb.Expression_Literal_Array{ElementType: typepb.Message(a.Element)} //nolint:staticcheck // older clients
 	for _, e := range v {
 		out.Elements = append(out.Elements, LiteralMessage(e, a.Element))
 	}
-	m.LiteralType, m.DataType = &connectpb.Expression_Literal_Array_{Array: out}, TypeMessage(t)
+	m.LiteralType, m.DataType = &connectpb.Expression_Literal_Array_{Array: out}, typepb.Message(t)
 }
 
 func nestedMap(m *connectpb.Expression_Literal, v types.MapValue, t types.DataType) {
 	mt, _ := t.(types.MapType)
-	out := &connectpb.Expression_Literal_Map{KeyType: TypeMessage(mt.Key), ValueType: TypeMessage(mt.Value)} //nolint:staticcheck // older clients
+	out := &connectpb.Expression_Literal_Map{KeyType: typepb.Message(mt.Key), ValueType: typepb.Message(mt.Value)} //nolint:staticcheck // older clients
 	for _, e := range v {
 		out.Keys = append(out.Keys, LiteralMessage(e.Key, mt.Key))
 		out.Values = append(out.Values, LiteralMessage(e.Value, mt.Value))
 	}
-	m.LiteralType, m.DataType = &connectpb.Expression_Literal_Map_{Map: out}, TypeMessage(t)
+	m.LiteralType, m.DataType = &connectpb.Expression_Literal_Map_{Map: out}, typepb.Message(t)
 }
 
 func nestedStruct(m *connectpb.Expression_Literal, v types.Row, t types.DataType) {
 	st, _ := t.(types.StructType)
-	out := &connectpb.Expression_Literal_Struct{StructType: TypeMessage(t)} //nolint:staticcheck // older clients
+	out := &connectpb.Expression_Literal_Struct{StructType: typepb.Message(t)} //nolint:staticcheck // older clients
 	for i, e := range v {
 		var ft types.DataType = types.Null
 		if i < len(st.Fields) {
@@ -361,5 +365,5 @@ func nestedStruct(m *connectpb.Expression_Literal, v types.Row, t types.DataType
 		}
 		out.Elements = append(out.Elements, LiteralMessage(e, ft))
 	}
-	m.LiteralType, m.DataType = &connectpb.Expression_Literal_Struct_{Struct: out}, TypeMessage(t)
+	m.LiteralType, m.DataType = &connectpb.Expression_Literal_Struct_{Struct: out}, typepb.Message(t)
 }

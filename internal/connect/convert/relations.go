@@ -10,6 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/session"
 	"github.com/millrace/millrace/internal/sql"
+	"github.com/millrace/millrace/internal/typepb"
 	"github.com/millrace/millrace/types"
 )
 
@@ -119,7 +120,7 @@ func (c *Converter) relation(m *connectpb.Relation) (plan.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		st, err := Schema(k.ToSchema.GetSchema())
+		st, err := typepb.Schema(k.ToSchema.GetSchema())
 		return &plan.ToSchema{Schema: st, Child: in}, err
 	case *connectpb.Relation_CollectMetrics:
 		return c.observe(m, k.CollectMetrics)

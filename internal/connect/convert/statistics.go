@@ -9,6 +9,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/session"
+	"github.com/millrace/millrace/internal/typepb"
 	"github.com/millrace/millrace/types"
 )
 
@@ -287,7 +288,7 @@ func (c *Converter) parse(m *connectpb.Parse) (plan.Node, error) {
 	if m.GetSchema() == nil {
 		return nil, unsupported("inferring a schema from a DataFrame of texts")
 	}
-	schema, err := Schema(m.GetSchema())
+	schema, err := typepb.Schema(m.GetSchema())
 	if err != nil {
 		return nil, err
 	}
