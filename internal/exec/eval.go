@@ -30,9 +30,9 @@ func TypesOf(es []Expr) []types.DataType {
 	return ts
 }
 
-// evaluator computes some expressions over the batches of one part. Evaluation stops at the first bad row: compute returns the
+// Evaluator computes some expressions over the batches of one part. Evaluation stops at the first bad row: Compute returns the
 // rows before it, and the error with the next call.
-type evaluator struct {
+type Evaluator struct {
 	nodes   []expr.Node
 	columns []int // input column that an expression is, or -1
 	used    []bool
@@ -43,8 +43,9 @@ type evaluator struct {
 	pending error
 }
 
-func newEvaluator(t *Task, part int, exprs []Expr) *evaluator {
-	ev := &evaluator{out: make([]*vec.Vector, len(exprs))}
+// NewEvaluator compiles expressions for the rows of one part.
+func NewEvaluator(t *Task, part int, exprs []Expr) *Evaluator {
+	ev := &Evaluator{out: make([]*vec.Vector, len(exprs))}
 	ev.eval.Batch, ev.eval.Part = t.Batch, part
 	for _, e := range exprs {
 		ev.nodes = append(ev.nodes, e.New())
@@ -60,7 +61,7 @@ func newEvaluator(t *Task, part int, exprs []Expr) *evaluator {
 }
 
 // dense gathers the selected rows of the columns that are used; others become nil.
-func (ev *evaluator) dense(b *vec.Batch) *vec.Batch {
+func (ev *Evaluator) dense(b *vec.Batch) *vec.Batch {
 	if b.Sel == nil {
 		return b
 	}
@@ -82,9 +83,9 @@ func (ev *evaluator) dense(b *vec.Batch) *vec.Batch {
 	return &ev.in
 }
 
-// compute evaluates all expressions. n is the number of good rows, all of which come before the first bad one; 0 with an error
+// Compute evaluates all expressions. n is the number of good rows, all of which come before the first bad one; 0 with an error
 // means that the very first row is bad.
-func (ev *evaluator) compute(b *vec.Batch) (cols []*vec.Vector, n int, err error) {
+func (ev *Evaluator) Compute(b *vec.Batch) (cols []*vec.Vector, n int, err error) {
 	if ev.pending != nil {
 		return nil, 0, ev.pending
 	}
@@ -107,3 +108,6 @@ func (ev *evaluator) compute(b *vec.Batch) (cols []*vec.Vector, n int, err error
 	}
 	return ev.out, row, nil
 }
+
+// Pending is the error at which evaluation has stopped, or nil.
+func (ev *Evaluator) Pending() error { return ev.pending }

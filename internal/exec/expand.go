@@ -33,7 +33,7 @@ func (e *Expand) Parts(ctx context.Context, t *Task) (Parts, error) {
 			s.scratch[i] = &vec.Vector{}
 		}
 		for _, l := range e.Lists {
-			s.evs = append(s.evs, newEvaluator(t, part, l))
+			s.evs = append(s.evs, NewEvaluator(t, part, l))
 		}
 		return s
 	})
@@ -53,7 +53,7 @@ func (e *Expand) passed() []bool {
 
 type expandStream struct {
 	in      Stream
-	evs     []*evaluator
+	evs     []*Evaluator
 	passed  []bool
 	scratch []*vec.Vector
 
@@ -86,7 +86,7 @@ func (s *expandStream) Next(ctx context.Context) (*vec.Batch, error) {
 	if s.next += n; s.next == rows {
 		s.cur = nil
 	}
-	lists, n, err := s.compute(window, n)
+	lists, n, err := s.Compute(window, n)
 	s.err = err
 	if n == 0 {
 		return nil, err
@@ -100,7 +100,7 @@ func (s *expandStream) Next(ctx context.Context) (*vec.Batch, error) {
 func (s *expandStream) compute(window *vec.Batch, n int) (lists [][]*vec.Vector, good int, err error) {
 	lists, good = make([][]*vec.Vector, len(s.evs)), n
 	for i, ev := range s.evs {
-		cols, k, bad := ev.compute(window)
+		cols, k, bad := ev.Compute(window)
 		if bad == nil {
 			bad = ev.pending
 		}

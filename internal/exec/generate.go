@@ -53,14 +53,14 @@ func (g *Generate) Parts(ctx context.Context, t *Task) (Parts, error) {
 		all.Uses[i] = i // the other columns are gathered along
 	}
 	return mapParts(ctx, t, g.In, func(part int, in Stream) Stream {
-		return &generateStream{g: g, in: in, ev: newEvaluator(t, part, []Expr{all})}
+		return &generateStream{g: g, in: in, ev: NewEvaluator(t, part, []Expr{all})}
 	})
 }
 
 type generateStream struct {
 	g   *Generate
 	in  Stream
-	ev  *evaluator
+	ev  *Evaluator
 	cur *vec.Batch  // dense input rows
 	of  *vec.Vector // their arrays
 	row int
@@ -79,7 +79,7 @@ func (s *generateStream) Next(ctx context.Context) (*vec.Batch, error) {
 				return nil, err
 			}
 			dense := s.ev.dense(b)
-			cols, n, err := s.ev.compute(dense)
+			cols, n, err := s.ev.Compute(dense)
 			if err != nil {
 				return nil, err
 			}

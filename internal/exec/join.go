@@ -118,13 +118,13 @@ func (j *HashJoin) build(ctx context.Context, t *Task) (*built, error) {
 	}
 	bt.table = group.New(TypesOf(j.BuildKeys))
 	bt.next = make([]int32, n)
-	ev := newEvaluator(t, 0, j.BuildKeys)
+	ev := NewEvaluator(t, 0, j.BuildKeys)
 	ids := make([]uint32, vec.BatchRows)
 	groups := make([]uint32, 0, n)
 	var fresh []uint32
 	for from := 0; from < n; from += vec.BatchRows {
 		b := bt.rows.Slice(from, min(n-from, vec.BatchRows))
-		keys, k, err := ev.compute(b)
+		keys, k, err := ev.Compute(b)
 		if err == nil && k < b.N {
 			err = ev.pending
 		}
@@ -178,12 +178,12 @@ func (j *HashJoin) nullKey(keys []*vec.Vector, i int) bool {
 }
 
 func (j *HashJoin) probe(t *Task, part int, in Stream, bt *built) Stream {
-	s := &joinStream{j: j, in: in, bt: bt, keys: newEvaluator(t, part, j.ProbeKeys)}
+	s := &joinStream{j: j, in: in, bt: bt, keys: NewEvaluator(t, part, j.ProbeKeys)}
 	if bt.table != nil {
 		s.table = bt.table.Probe()
 	}
 	if j.Cond != nil {
-		s.cond = newEvaluator(t, part, []Expr{*j.Cond})
+		s.cond = NewEvaluator(t, part, []Expr{*j.Cond})
 	}
 	return s
 }
@@ -194,8 +194,8 @@ type joinStream struct {
 	in    Stream
 	bt    *built
 	table group.Table
-	keys  *evaluator
-	cond  *evaluator
+	keys  *Evaluator
+	cond  *Evaluator
 
 	cur     *vec.Batch // dense probe rows, or nil
 	row     int        // next probe row
@@ -237,7 +237,7 @@ func (s *joinStream) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	keys, n, err := s.keys.compute(b)
+	keys, n, err := s.keys.Compute(b)
 	if err != nil {
 		return err
 	}
@@ -398,7 +398,7 @@ func (s *joinStream) test(cur *vec.Batch) ([]uint32, error) {
 	for _, c := range s.bt.rows.Cols {
 		pairs.Cols = append(pairs.Cols, vec.Take(c, bi, nil))
 	}
-	cols, _, err := s.cond.compute(pairs)
+	cols, _, err := s.cond.Compute(pairs)
 	if err == nil {
 		err = s.cond.pending
 	}

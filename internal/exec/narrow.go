@@ -28,7 +28,7 @@ func (p *Project) Label() string { return fmt.Sprintf("Project [%d columns]", le
 // Parts implements Op.
 func (p *Project) Parts(ctx context.Context, t *Task) (Parts, error) {
 	return mapParts(ctx, t, p.In, func(part int, in Stream) Stream {
-		return &projectStream{in: in, ev: newEvaluator(t, part, p.Cols)}
+		return &projectStream{in: in, ev: NewEvaluator(t, part, p.Cols)}
 	})
 }
 
@@ -49,7 +49,7 @@ func mapParts(ctx context.Context, t *Task, in Op, wrap func(part int, in Stream
 
 type projectStream struct {
 	in  Stream
-	ev  *evaluator
+	ev  *Evaluator
 	out vec.Batch
 }
 
@@ -61,7 +61,7 @@ func (s *projectStream) Next(ctx context.Context) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	cols, n, err := s.ev.compute(b)
+	cols, n, err := s.ev.Compute(b)
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +89,13 @@ func (f *Filter) Label() string { return "Filter" }
 // Parts implements Op.
 func (f *Filter) Parts(ctx context.Context, t *Task) (Parts, error) {
 	return mapParts(ctx, t, f.In, func(part int, in Stream) Stream {
-		return &filterStream{in: in, ev: newEvaluator(t, part, []Expr{f.Pred})}
+		return &filterStream{in: in, ev: NewEvaluator(t, part, []Expr{f.Pred})}
 	})
 }
 
 type filterStream struct {
 	in  Stream
-	ev  *evaluator
+	ev  *Evaluator
 	sel []uint32
 	out vec.Batch
 }
@@ -110,7 +110,7 @@ func (s *filterStream) Next(ctx context.Context) (*vec.Batch, error) {
 		if err != nil {
 			return nil, err
 		}
-		cols, _, err := s.ev.compute(b)
+		cols, _, err := s.ev.Compute(b)
 		if err != nil {
 			return nil, err
 		}

@@ -40,7 +40,7 @@ func (o *Observe) Parts(ctx context.Context, t *Task) (Parts, error) {
 		return o.In.Parts(ctx, t)
 	}
 	return mapParts(ctx, t, o.In, func(part int, in Stream) Stream {
-		s := &observeStream{in: in, o: o, t: t, part: part, acc: o.Group.NewAccumulator(t), ev: newEvaluator(t, part, o.Group.inputs())}
+		s := &observeStream{in: in, o: o, t: t, part: part, acc: o.Group.NewAccumulator(t), ev: NewEvaluator(t, part, o.Group.inputs())}
 		s.acc.Grow(1)
 		return s
 	})
@@ -52,7 +52,7 @@ type observeStream struct {
 	t      *Task
 	part   int
 	acc    *Accumulator
-	ev     *evaluator
+	ev     *Evaluator
 	groups []uint32
 }
 
@@ -65,7 +65,7 @@ func (s *observeStream) Next(ctx context.Context) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	cols, n, err := s.ev.compute(b)
+	cols, n, err := s.ev.Compute(b)
 	if err == nil && s.ev.pending != nil {
 		err = s.ev.pending
 	}

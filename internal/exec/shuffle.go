@@ -36,9 +36,9 @@ func (h *HashAgg) Shuffle(ctx context.Context, t *Task, shards int, shardOf func
 		if h.mergeable() {
 			d.table = newHashTable(h, t)
 		}
-		ev := newEvaluator(t, part, h.inputs())
+		ev := NewEvaluator(t, part, h.inputs())
 		err := Drain(ctx, s, func(b *vec.Batch) error {
-			cols, n, err := ev.compute(b)
+			cols, n, err := ev.Compute(b)
 			if err != nil {
 				return err
 			}

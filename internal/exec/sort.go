@@ -45,7 +45,7 @@ func (s *Sort) Parts(ctx context.Context, t *Task) (Parts, error) {
 	}
 	sorted := make([]*run, ps.N)
 	err = Run(ctx, t, ps, func(ctx context.Context, i int, in Stream) error {
-		b := &runBuilder{s: s, ev: newEvaluator(t, i, s.keyExprs())}
+		b := &runBuilder{s: s, ev: NewEvaluator(t, i, s.keyExprs())}
 		err := Drain(ctx, in, b.add)
 		if err == nil {
 			err = b.ev.pending
@@ -108,13 +108,13 @@ func (s *Sort) order(runs []*run) *run {
 // runBuilder gathers the rows of one part.
 type runBuilder struct {
 	s    *Sort
-	ev   *evaluator
+	ev   *Evaluator
 	runs []*run
 	n    int64
 }
 
 func (b *runBuilder) add(in *vec.Batch) error {
-	keys, n, err := b.ev.compute(in)
+	keys, n, err := b.ev.Compute(in)
 	if err != nil {
 		return err
 	}
