@@ -306,8 +306,6 @@ func (f *formatter) piped(n plan.Node) {
 		f.unpivot(n)
 	case *plan.Sample:
 		f.sample(n)
-	case *plan.Generate:
-		f.lateralView(n)
 	case *plan.Join:
 		f.join(n)
 	default:

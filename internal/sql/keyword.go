@@ -18,9 +18,6 @@ var (
 		"OFFSET", "UNION", "EXCEPT", "INTERSECT", "MINUS", "SETMINUS", "LATERAL", "PIVOT", "UNPIVOT", "TABLESAMPLE",
 		"WATERMARK", "SELECT")
 
-	// byClause are the clauses whose second word is BY.
-	byClause = set("GROUP", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE")
-
 	// neverBare are the names that the formatter puts in backticks: unquoted, one of them could be taken for something else.
 	neverBare = set("ALL", "AND", "ANTI", "ANY", "AS", "ASC", "BETWEEN", "BY", "CASE", "CAST", "CLUSTER", "COLLATE", "CROSS",
 		"CURRENT_CATALOG", "CURRENT_DATABASE", "CURRENT_DATE", "CURRENT_SCHEMA", "CURRENT_TIME", "CURRENT_TIMESTAMP",

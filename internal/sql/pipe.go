@@ -36,8 +36,6 @@ func (p *parser) pipe(n plan.Node) plan.Node {
 		return p.unpivot(n)
 	case p.is("TABLESAMPLE"):
 		return p.sample(n)
-	case p.is("LATERAL", "VIEW"):
-		return p.lateralView(n)
 	case p.setBind() > 0:
 		return p.setOp(n, p.queryPrimary)
 	}

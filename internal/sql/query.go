@@ -104,9 +104,6 @@ func (p *parser) checkCTENames(from int, names []string) {
 // queryEnd reads what may stand behind a query term, and closes the query's scope of windows.
 func (p *parser) queryEnd(n plan.Node) plan.Node {
 	n = p.organization(n)
-	for p.is("|>") {
-		n = p.pipe(n)
-	}
 	p.closeWindows()
 	return n
 }
@@ -130,9 +127,13 @@ func (p *parser) setBind() int {
 // setTerm reads a query term whose set operations bind tighter than least.
 func (p *parser) setTerm(least int) plan.Node { return p.setTail(p.queryPrimary(), least) }
 
-// setTail reads the set operations behind a term.
+// setTail reads the set operations behind a term, and pipes, which work on all that stands before them.
 func (p *parser) setTail(left plan.Node, least int) plan.Node {
 	for {
+		if least == 0 && p.is("|>") {
+			left = p.pipe(left)
+			continue
+		}
 		bind := p.setBind()
 		if bind <= least {
 			return left

@@ -393,7 +393,8 @@ func (p *parser) values() plan.Node {
 	from := p.pos
 	p.expect("VALUES")
 	v := &plan.Values{}
-	for _, e := range list(p, p.valuesRow) {
+	for more := true; more; more = p.is(",") && !p.is(",", "LATERAL", "(") && p.accept(",") {
+		e := p.expr()
 		row := []plan.Expr{e}
 		if f, ok := e.(*plan.Func); ok && len(f.Name) == 1 && f.Name[0] == "struct" {
 			row = f.Args
@@ -403,8 +404,6 @@ func (p *parser) values() plan.Node {
 	v.Origin = p.origin(from)
 	return v
 }
-
-func (p *parser) valuesRow() plan.Expr { return p.expr() }
 
 // lateralView reads LATERAL VIEW [OUTER] generator(...) [name] [[AS] columns].
 func (p *parser) lateralView(n plan.Node) plan.Node {

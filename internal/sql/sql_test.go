@@ -90,7 +90,7 @@ func TestExpressions(t *testing.T) {
 // Errors have Spark's condition, parameters and place.
 func TestErrors(t *testing.T) {
 	for _, l := range lines(t, "errors.txt") {
-		text, want, _ := strings.Cut(l, " => ")
+		text, want, _ := strings.Cut(l, " ==> ")
 		_, err := ParseStatement(text, Options{})
 		if got := describe(err); got != want {
 			t.Errorf("%s\n\tgot  %s\n\twant %s", text, got, want)

@@ -183,3 +183,93 @@ SELECT struct(*) FROM range(1)
 SELECT map(1, 2), array(), struct(), named_struct('a', 1)
 SELECT date('2020-01-01'), timestamp('2020-01-01'), int('1'), string(1), decimal('1'), binary('a'), boolean('true')
 SELECT grouping(id), grouping_id(id) FROM range(1) GROUP BY CUBE(id)
+FROM range(3) |> WHERE id > 0 ORDER BY id DESC LIMIT 1
+SELECT 1 id UNION ALL FROM range(3) |> WHERE id > 1
+SELECT 1 id INTERSECT FROM range(3) |> WHERE id > 1 UNION ALL SELECT 5
+FROM range(3) |> UNION ALL SELECT 1 UNION ALL SELECT 2
+FROM range(3) |> UNION ALL (SELECT 1) |> LIMIT 1
+WITH x AS (SELECT 1 a) FROM x |> SELECT a
+FROM range(3) |> SELECT sum(id) OVER w s WINDOW w AS (ORDER BY id)
+VALUES (1), (2) |> WHERE col1 > 1
+TABLE nosuch |> WHERE true
+(SELECT 1 a) |> SELECT a + 1
+FROM range(3) |> AS q |> JOIN range(2) r ON q.id = r.id |> SELECT q.id
+FROM range(3) |> AGGREGATE count(*) AS c, sum(id)
+FROM range(3) |> AGGREGATE GROUP BY id
+FROM range(3) |> ORDER BY id |> LIMIT 2 |> OFFSET 1
+FROM range(3) |> SET id = 2, id = 3
+FROM range(3) |> EXTEND id AS x, x + 1 AS y
+FROM range(3) |> DROP id, nosuch
+FROM range(3) |> SELECT DISTINCT id
+FROM VALUES 1, LATERAL (SELECT 2)
+SELECT date'2020-01-01' + interval 1 day * 2
+SELECT 'a' || 'b' LIKE 'ab'
+SELECT 1 IN (SELECT 1) AS x
+SELECT ANY(true), ALL(true)
+SELECT -(1), -(-1), - - 1, +1, + +1
+SELECT 1 + + 1, 1 - - 1, 1 -- 1
+SELECT a.* FROM (SELECT struct(1 x) a)
+SELECT (a).x, (a)['x'], a.x, a['x'] FROM (SELECT struct(1 x) a)
+SELECT 1 AS (a)
+SELECT 1 AS (a, b)
+SELECT * AS x FROM range(1)
+SELECT CAST(1 AS STRING) COLLATE UNICODE
+SELECT 1::INT::STRING || 'a'
+SELECT EXTRACT(DAY FROM INTERVAL '1' DAY)
+SELECT CEIL(1.5), CEILING(1.5, 1)
+SELECT CURRENT_TIMESTAMP(3)
+SELECT `a`.`b` FROM (SELECT struct(1 b) a)
+SELECT t.`a b` FROM (SELECT 1 `a b`) t
+SELECT t . a FROM (SELECT 1 a) t
+SELECT 1 WHERE true GROUP BY 1 ORDER BY 1
+SELECT 1 FROM range(1) WHERE true HAVING true
+SELECT DISTINCT(id) FROM range(1)
+SELECT ALL id FROM range(1)
+SELECT DISTINCT id, id FROM range(1)
+SELECT all FROM (SELECT 1 all)
+SELECT count(all) FROM (SELECT 1 all)
+SELECT count(distinct) FROM (SELECT 1 distinct)
+SELECT sum(DISTINCT id) FROM range(1)
+SELECT count(DISTINCT id, id) FROM range(1)
+SELECT CASE id WHEN 0 THEN 'z' ELSE 'n' END case FROM range(1)
+SELECT case, end FROM (SELECT 1 case, 2 end)
+SELECT x.case FROM (SELECT 1 case) x
+SELECT max(id) FILTER (WHERE id > 0) AS filter FROM range(1)
+SELECT filter FROM (SELECT 1 filter)
+SELECT over FROM (SELECT 1 over)
+SELECT id over, id filter, id within, id ignore FROM range(1)
+SELECT sum(id) filter FROM range(1)
+SELECT sum(id) within FROM range(1)
+SELECT sum(id) ignore FROM range(1)
+SELECT sum(id) nulls FROM range(1)
+SELECT id not FROM range(1)
+SELECT id desc FROM range(1)
+SELECT id asc, id nulls, id first, id last FROM range(1) ORDER BY asc DESC, nulls
+SELECT * FROM range(1) where
+SELECT * FROM range(1) window
+SELECT * FROM range(1) tablesample
+SELECT * FROM range(1) pivot
+SELECT * FROM range(1) watermark
+SELECT * FROM range(1) limit
+SELECT * FROM range(1) set
+SELECT * FROM range(1) having
+SELECT * FROM range(1) values
+SELECT * FROM values
+SELECT * FROM (values 1)
+SELECT * FROM stream
+SELECT * FROM stream s
+SELECT * FROM table
+SELECT * FROM table(range(3))
+SELECT * FROM range(TABLE(range(3)))
+SELECT * FROM lateral
+SELECT * FROM natural
+SELECT * FROM range(1) a, range(2) b JOIN range(3) c ON a.id = c.id
+SELECT * FROM range(1) RIGHT JOIN range(2) USING (id)
+SELECT * FROM range(1) INNER JOIN range(2) ON true
+SELECT * FROM range(1) FULL JOIN range(2) b USING (id)
+SELECT * FROM range(1) LEFT OUTER JOIN LATERAL (SELECT 1) ON true
+SELECT * FROM range(1), LATERAL range(2)
+SELECT * FROM range(1), LATERAL explode(array(1)) AS e(x)
+SELECT 0x
+SELECT 1 ; ;
+SELECT f(a => 1, 2)
