@@ -91,7 +91,7 @@ func (r *resolver) drop(n *plan.Drop) (plan.Node, error) {
 		}
 		x, err := sc.expr(e)
 		if err != nil {
-			if errclass.Has(err, "UNRESOLVED_COLUMN") || errclass.Has(err, "CANNOT_RESOLVE_DATAFRAME_COLUMN") {
+			if errclass.Has(err, "UNRESOLVED_COLUMN") {
 				continue
 			}
 			return nil, err

@@ -96,6 +96,7 @@ func (r *resolver) aggScope(sc *scope, child plan.Node) *aggScope {
 		return nil
 	}
 	in := r.over(agg.Child)
+	sc.groupIn = in
 	sc.first = func(parts []string) (plan.Expr, error) {
 		if sc.inAgg == 0 {
 			return nil, nil

@@ -57,7 +57,12 @@ func TestFrames(t *testing.T) {
 		want string // schema or error class
 	}{
 		{"column of the input", sel(df(), of(1, "a")), "a INT"},
-		{"column of another frame", sel(df(), of(9, "a")), "a INT"},
+		{"column of another frame", sel(df(), of(9, "a")), "CANNOT_RESOLVE_DATAFRAME_COLUMN"},
+		{"no such column of a frame", sel(df(), of(1, "zz")), "UNRESOLVED_COLUMN.WITH_SUGGESTION"},
+		{"column below a union", sel(&plan.Union{Inputs: []plan.Node{df(), df()}}, of(1, "a")), "CANNOT_RESOLVE_DATAFRAME_COLUMN"},
+		{"drop another frame's column", &plan.Drop{Cols: []plan.Expr{of(9, "a")}, Child: df()}, "CANNOT_RESOLVE_DATAFRAME_COLUMN"},
+		{"aggregate of a frame's column over a grouping", &plan.Filter{Cond: f(">", f("sum", of(1, "b")), lit(int32(1))),
+			Child: tag(2, &plan.Aggregate{Keys: []plan.Expr{of(1, "a")}, KeysInOutput: true, Child: df()})}, "a INT"},
 		{"replaced column", sel(tag(3, aPlus), of(1, "a")), "CANNOT_RESOLVE_DATAFRAME_COLUMN"},
 		{"replaced column in a filter", &plan.Filter{Cond: f(">", of(1, "a"), lit(int32(1))), Child: tag(3, aPlus)}, "a INT,b INT"},
 		{"filter by a dropped column", &plan.Filter{Cond: f(">", of(1, "b"), lit(int32(2))), Child: sel(df(), c("a"))}, "a INT"},

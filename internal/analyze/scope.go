@@ -25,6 +25,8 @@ type scope struct {
 	inAgg int
 	// first, when set, is asked for a name before the columns; aggregates resolve their arguments against their input with it.
 	first func(parts []string) (plan.Expr, error)
+	// groupIn is the input of the grouping below, where aggregate calls may use its columns.
+	groupIn *scope
 	// vars are the lambda parameters in force.
 	vars map[plan.ID]*plan.LambdaVar
 }
@@ -76,13 +78,11 @@ func (sc *scope) sees(e plan.Expr) bool {
 // column resolves a column name. The result is nil without an error when there is none.
 func (sc *scope) column(c *plan.Column) (plan.Expr, error) {
 	if c.PlanID >= 0 {
-		e, matched, err := sc.tagged(c)
-		if e != nil || err != nil {
-			return e, err
+		e, err := sc.tagged(c)
+		if e == nil && err == nil {
+			err = errclass.New("CANNOT_RESOLVE_DATAFRAME_COLUMN", "name", errclass.Expr(c.SQL()))
 		}
-		if matched {
-			return nil, errclass.New("CANNOT_RESOLVE_DATAFRAME_COLUMN", "name", errclass.Expr(c.SQL()))
-		}
+		return e, err
 	}
 	if c.Metadata {
 		return sc.below(c.Parts)

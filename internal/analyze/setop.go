@@ -91,7 +91,7 @@ func noMaps(n plan.Node) error {
 	return nil
 }
 
-// union resolves UNION ALL, by position or by name. The first input's columns keep their identities.
+// union resolves UNION ALL, by position or by name. Its columns are new: those of the inputs cannot be named above it.
 func (r *resolver) union(n *plan.Union) (plan.Node, error) {
 	in := n.Inputs
 	if n.ByName {
@@ -107,7 +107,7 @@ func (r *resolver) union(n *plan.Union) (plan.Node, error) {
 	u := &plan.Union{Inputs: in}
 	for i, a := range in[0].Output() {
 		c := *a
-		c.Qualifier = nil
+		c.ID, c.Qualifier = plan.NewID(), nil
 		for _, n := range in[1:] {
 			b := n.Output()[i]
 			c.Null = c.Null || b.Null

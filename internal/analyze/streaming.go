@@ -122,6 +122,7 @@ func (c *streamCheck) operator(n plan.Node) error {
 		if n.WithinWatermark && !slices.ContainsFunc(n.Child.Output(), func(a *plan.Attr) bool { return a.EventTime }) {
 			return unsupported("DEDUP_WITHOUT_WATERMARK")
 		}
+		return oneEventTime("dropDuplicates", n.Child.Output())
 	case *plan.Join:
 		return c.join(n)
 	case *plan.Union:
@@ -164,7 +165,27 @@ func (c *streamCheck) aggregate(n *plan.Aggregate) error {
 	if len(n.Keys) == 1 && hasKey(n, (*plan.Attr).IsSessionWindow) {
 		return unsupported("GLOBAL_SESSION_WINDOW")
 	}
-	return nil
+	var keys []*plan.Attr
+	for _, k := range n.Keys {
+		if a, ok := plan.Trim(k).(*plan.Attr); ok {
+			keys = append(keys, a)
+		}
+	}
+	return oneEventTime("a grouping", keys)
+}
+
+// oneEventTime refuses a stateful operator over several event-time columns: it would not be clear which one makes a row late.
+func oneEventTime(operator string, attrs []*plan.Attr) error {
+	var names []string
+	for _, a := range attrs {
+		if a.EventTime {
+			names = append(names, errclass.Ident(a.Name))
+		}
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return unsupported("OTHER", "operation", operator+" over several event time columns ("+strings.Join(names, ", ")+")")
 }
 
 // watermark refuses a second watermark on a stream that has one.

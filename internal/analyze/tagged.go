@@ -12,21 +12,22 @@ type candidate struct {
 }
 
 // tagged resolves a column taken from a DataFrame: it is looked up in the relation with that plan id, and its meaning counts when
-// it is still visible. matched tells whether the relation was found and has the column.
-func (sc *scope) tagged(c *plan.Column) (e plan.Expr, matched bool, err error) {
+// it is still visible. The result is nil when there is no such relation or the column was lost on the way.
+func (sc *scope) tagged(c *plan.Column) (plan.Expr, error) {
 	var all []candidate
+	found := false
 	for _, child := range sc.children {
-		if err := sc.collect(child, c, 0, &all); err != nil {
-			return nil, false, err
+		if err := sc.collect(child, c, 0, &all, &found); err != nil {
+			return nil, err
 		}
 	}
-	if len(all) == 0 {
-		return nil, false, nil
+	if found && len(all) == 0 {
+		return nil, sc.unresolved(c.Parts)
 	}
 	var seen, hidden []candidate
 	for _, x := range all {
 		switch {
-		case sc.sees(x.expr):
+		case sc.sees(x.expr), sc.inAgg > 0 && sc.groupIn != nil && sc.groupIn.sees(x.expr):
 			seen = append(seen, x)
 		case sc.reachable(x.expr):
 			hidden = append(hidden, x)
@@ -37,10 +38,12 @@ func (sc *scope) tagged(c *plan.Column) (e plan.Expr, matched bool, err error) {
 	}
 	best, err := choose(seen, c)
 	if err != nil || best == nil {
-		return nil, true, err
+		return nil, err
 	}
-	sc.note(best)
-	return best, true, nil
+	if sc.inAgg == 0 || sc.groupIn == nil {
+		sc.note(best)
+	}
+	return best, nil
 }
 
 // choose picks the meaning in a direct child before any other; two others contradict each other.
@@ -63,11 +66,12 @@ func choose(list []candidate, c *plan.Column) (plan.Expr, error) {
 }
 
 // collect gathers the meanings of c in the relations that carry its plan id.
-func (sc *scope) collect(n plan.Node, c *plan.Column, depth int, all *[]candidate) error {
+func (sc *scope) collect(n plan.Node, c *plan.Column, depth int, all *[]candidate, found *bool) error {
 	if t, ok := n.(*plan.Tagged); ok {
 		if t.PlanID != c.PlanID {
-			return sc.collect(t.Child, c, depth, all)
+			return sc.collect(t.Child, c, depth, all, found)
 		}
+		*found = true
 		in := sc.r.over(t.Child)
 		if hidden := hiddenOf(t.Child); len(hidden) > 0 {
 			in.attrs = append(in.attrs[:len(in.attrs):len(in.attrs)], hidden...)
@@ -79,7 +83,7 @@ func (sc *scope) collect(n plan.Node, c *plan.Column, depth int, all *[]candidat
 		return err
 	}
 	for _, child := range n.Children() {
-		if err := sc.collect(child, c, depth+1, all); err != nil {
+		if err := sc.collect(child, c, depth+1, all, found); err != nil {
 			return err
 		}
 	}
