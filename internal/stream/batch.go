@@ -71,7 +71,7 @@ func (d *driver) runBatch(ctx context.Context) (*batchResult, error) {
 		return nil, err
 	}
 	r.eventTimes, r.figures = batch.EventTimes(), batch.Ops
-	return r, d.clock.timed("commitOffsets", func() error { return d.maintain(ctx) })
+	return r, nil
 }
 
 // bind gives the operators their bounds: rows are late by the watermark of the batch before, state is final by that of this one.
@@ -234,10 +234,10 @@ func discard(r *fs.Round) error {
 	return nil
 }
 
-// maintain lets the stores merge and delete files that no batch to be kept needs.
+// maintain lets the stores merge files, and delete those that no batch to be kept needs. It comes after the batch.
 func (d *driver) maintain(ctx context.Context) error {
 	for _, o := range d.plan.operators {
-		if err := o.store.Maintain(ctx, max(0, d.batch+1-d.keep())); err != nil {
+		if err := o.store.Maintain(ctx, max(0, d.batch-d.keep())); err != nil {
 			return err
 		}
 	}

@@ -35,6 +35,8 @@ type driver struct {
 	info    sink.Info
 	reopen  func(id string) error
 	ck      *checkpoint.Checkpoint
+	// fsys is the runtime's, but for temporary checkpoints: those need not survive a crash, and nobody waits for the disk.
+	fsys fs.FS
 	// eager is set when commits are not put off: something outside of the engine has seen the batch.
 	eager bool
 
@@ -75,7 +77,7 @@ func (d *driver) run() {
 	}
 	d.close()
 	if d.loc.temporary && (err == nil || d.conf.Bool("spark.sql.streaming.forceDeleteTempCheckpointLocation")) {
-		if rerr := d.rt.FS.RemoveAll(d.loc.dir); rerr != nil {
+		if rerr := d.fsys.RemoveAll(d.loc.dir); rerr != nil {
 			d.rt.Log.Warn("temporary checkpoint not removed", "dir", d.loc.dir, "err", rerr)
 		}
 	}
@@ -200,7 +202,7 @@ func (d *driver) openState(at checkpoint.Resume) error {
 	}
 	d.task = exec.Task{Workers: d.rt.Parallelism, Partitions: d.frozen.partitions, Batch: &expr.BatchParams{Zone: d.zone}}
 	d.late, d.evict = make([]int64, len(ops)), make([]int64, len(ops))
-	return openStores(ops, mem.Provider{FS: d.rt.FS}, d.ck.StateDir(), &d.task)
+	return openStores(ops, mem.Provider{FS: d.ck.FS()}, d.ck.StateDir(), &d.task)
 }
 
 // backToBack runs a batch as soon as the one before is done, and looks again after a short while when there was nothing.
@@ -308,6 +310,9 @@ func (d *driver) step(ctx context.Context, limit source.Limit) (ran bool, err er
 		return false, err
 	}
 	d.finish(result)
+	if err := d.clock.timed("commitOffsets", func() error { return d.maintain(ctx) }); err != nil {
+		return false, err
+	}
 	if d.eager || d.trigger.kind == Once {
 		if err := d.timedFlush(ctx); err != nil { // the next batch follows
 			return true, err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -27,19 +27,29 @@ func (Provider) Name() string { return Name }
 
 // Open implements state.Provider.
 func (p Provider) Open(dir string, spec state.Spec) (state.Store, error) {
-	s := &store{fsys: p.FS, dir: filepath.Join(dir, strconv.Itoa(spec.Operator)), spec: spec, version: -1}
+	top := filepath.Join(dir, strconv.Itoa(spec.Operator))
+	s := &store{fsys: p.FS, top: top, dir: filepath.Join(top, "0"), spec: spec, version: -1, minSnapshot: minSnapshotBytes, maxDeltas: snapshotDeltas}
 	s.tables = make([]*table, state.Shards(spec.Partitions))
 	return s, nil
 }
 
-// store implements state.Store. Files: <version>.delta and <version>.snapshot.
+// store implements state.Store. Files: <version>.delta and <version>.snapshot, in the folder of partition 0; the folders of the other
+// partitions say so.
 type store struct {
 	fsys    fs.FS
+	top     string // of the operator
 	dir     string
 	spec    state.Spec
 	tables  []*table
 	version int64
-	made    bool // the directory exists
+	made    bool // the directories exist
+
+	// The files there are, by kind, ascending: those of the last listing and what was published or deleted since.
+	listed bool
+	files  map[string][]int64
+
+	// A snapshot is due when the deltas since the last one are larger than it and minSnapshot, or maxDeltas in number.
+	minSnapshot, maxDeltas int64
 
 	snapshotBytes int64 // size of the newest snapshot
 	deltaBytes    int64 // size of the deltas since
@@ -53,8 +63,6 @@ func fieldTypes(fs []types.Field) []types.DataType {
 	}
 	return ts
 }
-
-func trailingZeros(w uint64) int { return bits.TrailingZeros64(w) }
 
 // Attach implements state.Store.
 func (s *store) Attach(shard int, v state.Values) { s.tables[shard] = newTable(&s.spec, v) }
@@ -84,10 +92,10 @@ func (s *store) Load(ctx context.Context, version int64) error {
 		s.misses++
 	}
 	s.Abort()
-	base, err := s.base(version)
-	if err != nil {
+	if err := s.list(); err != nil {
 		return err
 	}
+	base := s.base(version)
 	s.snapshotBytes, s.deltaBytes = 0, 0
 	for v := base; v <= version; v++ {
 		if err := ctx.Err(); err != nil {
@@ -115,39 +123,62 @@ func (s *store) Load(ctx context.Context, version int64) error {
 	return nil
 }
 
-// base is the newest snapshot at or before a version, or 0.
-func (s *store) base(version int64) (int64, error) {
-	versions, err := s.versions(snapshot)
-	if err != nil {
-		return 0, err
+// list finds out which files there are, and removes what a crash has left of files that never got their name: the checkpoint is
+// locked by us.
+func (s *store) list() error {
+	if s.listed {
+		return nil
 	}
+	s.files = map[string][]int64{}
+	entries, err := s.fsys.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if fs.IsTemp(e.Name()) {
+			if err := s.remove(filepath.Join(s.dir, e.Name())); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, kind := range []string{delta, snapshot} {
+			name, ok := strings.CutSuffix(e.Name(), kind)
+			if v, err := strconv.ParseInt(name, 10, 64); ok && err == nil {
+				s.files[kind] = append(s.files[kind], v)
+			}
+		}
+	}
+	for _, vs := range s.files {
+		slices.Sort(vs)
+	}
+	s.listed = true
+	return nil
+}
+
+func (s *store) remove(name string) error {
+	if err := s.fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// published notes a file that has got its name.
+func (s *store) published(version int64, kind string) {
+	vs := s.files[kind]
+	if i, found := slices.BinarySearch(vs, version); !found {
+		s.files[kind] = slices.Insert(vs, i, version)
+	}
+}
+
+// base is the newest snapshot at or before a version, or 0.
+func (s *store) base(version int64) int64 {
 	base := int64(0)
-	for _, v := range versions {
+	for _, v := range s.files[snapshot] {
 		if v <= version {
 			base = v
 		}
 	}
-	return base, nil
-}
-
-// versions lists the files of one kind, ascending.
-func (s *store) versions(kind string) ([]int64, error) {
-	entries, err := s.fsys.ReadDir(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out []int64
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), kind)
-		if v, err := strconv.ParseInt(name, 10, 64); ok && err == nil {
-			out = append(out, v)
-		}
-	}
-	slices.Sort(out)
-	return out, nil
+	return base
 }
 
 // read applies one segment.
@@ -182,8 +213,17 @@ func (s *store) Prepare(context.Context) (*fs.Staged, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The delta of a version that a failed attempt has left behind is replaced.
 	if err := s.makeDir(); err != nil {
 		return nil, err
+	}
+	// So are snapshots that such an attempt has made: a query that was changed since gives another state. That they are gone is
+	// durable with the new file.
+	for vs := s.files[snapshot]; len(vs) > 0 && vs[len(vs)-1] > s.version; vs = s.files[snapshot] {
+		if err := s.remove(s.file(vs[len(vs)-1], snapshot)); err != nil {
+			return nil, err
+		}
+		s.files[snapshot] = vs[:len(vs)-1]
 	}
 	staged, err := fs.Stage(s.fsys, s.file(s.version+1, delta), content)
 	if err != nil {
@@ -196,19 +236,35 @@ func (s *store) Prepare(context.Context) (*fs.Staged, error) {
 	}
 	s.version++
 	s.deltaBytes += int64(len(content))
-	// A version that a failed attempt has left behind is replaced.
-	return staged.Replacing(), nil
+	version := s.version
+	return staged.Replacing().Then(func() { s.published(version, delta) }, nil), nil
 }
 
+// makeDir makes the folder of the segments, durably, and for those who look at the checkpoint one for every other partition.
 func (s *store) makeDir() error {
 	if s.made {
 		return nil
 	}
-	if err := s.fsys.MkdirAll(s.dir); err != nil {
+	if err := fs.MakeDirs(s.fsys, s.dir); err != nil {
 		return err
 	}
-	for _, d := range []string{s.dir, filepath.Dir(s.dir)} {
-		if err := s.fsys.SyncDir(filepath.Dir(d)); err != nil {
+	for p := 1; p < s.spec.Partitions; p++ {
+		dir := filepath.Join(s.top, strconv.Itoa(p))
+		if _, err := s.fsys.Stat(dir); err == nil {
+			continue
+		}
+		if err := s.fsys.MkdirAll(dir); err != nil {
+			return err
+		}
+		w, err := s.fsys.Create(filepath.Join(dir, "_elsewhere"))
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, "The rows of all partitions are in ../0.\n")
+		if err = errors.Join(err, w.Close()); err != nil {
 			return err
 		}
 	}
@@ -226,7 +282,7 @@ func (s *store) encode(version int64, whole bool) ([]byte, error) {
 
 // Abort implements state.Store.
 func (s *store) Abort() {
-	s.version = -1
+	s.version, s.listed = -1, false
 	for _, t := range s.tables {
 		t.reset()
 	}
@@ -240,11 +296,8 @@ const snapshotDeltas = 200
 
 // Maintain implements state.Store. A snapshot is due when the deltas since the last one have grown larger than the state.
 func (s *store) Maintain(ctx context.Context, keep int64) error {
-	last, err := s.base(s.version)
-	if err != nil {
-		return err
-	}
-	due := s.deltaBytes > max(minSnapshotBytes, s.snapshotBytes) || s.version-last >= snapshotDeltas
+	last := s.base(s.version)
+	due := s.deltaBytes > max(s.minSnapshot, s.snapshotBytes) || s.version-last >= s.maxDeltas
 	if due && last != s.version {
 		content, err := s.encode(s.version, true)
 		if err != nil {
@@ -253,28 +306,26 @@ func (s *store) Maintain(ctx context.Context, keep int64) error {
 		if err := fs.Replace(ctx, s.fsys, s.file(s.version, snapshot), content); err != nil {
 			return err
 		}
+		s.published(s.version, snapshot)
 		s.snapshotBytes, s.deltaBytes = int64(len(content)), 0
 	}
 	return s.purge(keep)
 }
 
-// purge deletes the files that no version from keep on needs.
+// purge deletes the files that no version from keep on needs. Deleting is not made durable: what comes back after a crash is deleted
+// again.
 func (s *store) purge(keep int64) error {
-	base, err := s.base(keep)
-	if err != nil {
-		return err
-	}
+	base := s.base(keep)
 	for _, kind := range []string{delta, snapshot} {
-		versions, err := s.versions(kind)
-		if err != nil {
-			return err
+		needed := base
+		if kind == delta {
+			needed++ // the base is a snapshot
 		}
-		for _, v := range versions {
-			if v < base || v == base && kind == delta {
-				if err := s.fsys.Remove(s.file(v, kind)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-					return err
-				}
+		for len(s.files[kind]) > 0 && s.files[kind][0] < needed {
+			if err := s.remove(s.file(s.files[kind][0], kind)); err != nil {
+				return err
 			}
+			s.files[kind] = s.files[kind][1:]
 		}
 	}
 	return nil
@@ -286,6 +337,9 @@ func (s *store) Stats() state.Stats {
 	for _, t := range s.tables {
 		st.Rows += int64(t.keys.Len())
 		st.Bytes += t.keys.Bytes() + int64(cap(t.times))*8
+		if v, ok := t.values.(interface{ Bytes() int64 }); ok {
+			st.Bytes += v.Bytes()
+		}
 	}
 	return st
 }

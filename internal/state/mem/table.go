@@ -1,6 +1,9 @@
 package mem
 
 import (
+	"math/bits"
+	"slices"
+
 	"github.com/millrace/millrace/internal/group"
 	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/internal/vec"
@@ -96,9 +99,10 @@ func (t *table) Expired(bound int64, rows []uint32) ([]uint32, error) {
 	low := state.NoTime
 	for r, at := range t.times {
 		if at <= bound {
-			rows = append(rows, uint32(r))
+			rows = append(rows, uint32(r)) // the caller deletes them
+		} else {
+			low = min(low, at)
 		}
-		low = min(low, at)
 	}
 	t.min = low
 	return rows, nil
@@ -121,7 +125,7 @@ func (t *table) changes(snapshot bool) state.Changes {
 	} else {
 		for w, word := range t.dirty {
 			for ; word != 0; word &= word - 1 {
-				rows = append(rows, uint32(w*64+trailingZeros(word)))
+				rows = append(rows, uint32(w*64+bits.TrailingZeros64(word)))
 			}
 		}
 	}
@@ -173,7 +177,8 @@ func (t *table) apply(c state.Changes) error {
 				live = append(live, r)
 			}
 		}
-		t.Delete(live)
+		slices.Sort(live) // a key that came and went more than once is there as often
+		t.Delete(slices.Compact(live))
 	}
 	if err := t.put(c); err != nil {
 		return err
