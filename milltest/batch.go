@@ -25,6 +25,18 @@ type Batch struct {
 	Watermark, Next time.Time
 }
 
+// BatchOf is what the report of a batch says about it: everything but its rows and what only the checkpoint knows.
+func BatchOf(p millrace.StreamingQueryProgress) (Batch, error) {
+	b := Batch{ID: p.BatchID, Progress: p, NoData: noData(&p)}
+	text, ok := p.EventTime["watermark"]
+	if !ok {
+		return b, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	b.Watermark, b.Next = at, at
+	return b, err
+}
+
 // Dropped is how many rows were too late, as Spark counts them: for an aggregation groups.
 func (b Batch) Dropped() int64 {
 	var n int64

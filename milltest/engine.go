@@ -9,6 +9,7 @@ import (
 	"github.com/millrace/millrace"
 	"github.com/millrace/millrace/internal/backend"
 	"github.com/millrace/millrace/internal/engine"
+	"github.com/millrace/millrace/internal/fs/errfs"
 	"github.com/millrace/millrace/internal/stream/streamtest"
 )
 
@@ -99,6 +100,20 @@ func New(t TB, opts ...Option) *Engine {
 	})
 	return e
 }
+
+// Context is the context of the engine's own calls.
+func (e *Engine) Context() context.Context { return e.ctx }
+
+// CrashAtWrite makes power fail at the k-th operation from now on, counted from 1, that changes anything on the disk; a write is cut in
+// half. Whatever runs then fails.
+func (e *Engine) CrashAtWrite(k int) { e.disk.arm(errfs.CrashAt(k), "") }
+
+// Crashed tells whether power has failed and is not back.
+func (e *Engine) Crashed() bool { return e.disk.crashed() }
+
+// PowerOn brings back what a power failure has left, and disarms one that has not come. With a nil choose what was not synced is gone;
+// otherwise choose, which returns a number from 0 to n-1, decides what of it is there.
+func (e *Engine) PowerOn(choose func(n int) int) { e.disk.reboot(choose) }
 
 // Panic is a TB for programs that are no tests: mistakes panic. Done runs what was to be cleaned up.
 type Panic struct{ cleanup []func() }

@@ -51,6 +51,11 @@ func (q *Query) nextWatermark(batch int64) (ms int64, ok bool) {
 	if err != nil {
 		return 0, false
 	}
+	return NextWatermark(content)
+}
+
+// NextWatermark reads from an entry of a commit log, ours or Spark's, the watermark of the batch that follows, in milliseconds.
+func NextWatermark(content []byte) (ms int64, ok bool) {
 	_, body, _ := strings.Cut(string(content), "\n")
 	var c struct{ NextBatchWatermarkMs *int64 }
 	if json.Unmarshal([]byte(body), &c) != nil || c.NextBatchWatermarkMs == nil {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/millrace/millrace"
-	"github.com/millrace/millrace/internal/fs/errfs"
 )
 
 // QueryOption changes how a query is started.
@@ -169,8 +168,11 @@ func (q *Query) Written() []string {
 	return out
 }
 
-// Batches are all batches of all runs.
-func (q *Query) Batches() []Batch { return q.all }
+// Batches are all batches of all runs. After a power failure a batch may be there twice.
+func (q *Query) Batches() []Batch {
+	q.watermarks(q.all)
+	return slices.Clone(q.all)
+}
 
 // Stop stops the query. What it was doing is done again by the next run.
 func (q *Query) Stop() {
@@ -197,7 +199,7 @@ func (q *Query) TryRestart(opts ...QueryOption) error {
 	if q.run != nil {
 		q.Stop()
 	}
-	q.e.disk.reboot(nil)
+	q.e.PowerOn(nil)
 	return q.start(opts)
 }
 
@@ -209,7 +211,7 @@ func (q *Query) Change(df *millrace.DataFrame) { q.df = df }
 func (q *Query) CrashAfter(p Point) []Batch {
 	q.e.t.Helper()
 	q.e.disk.armPoint(p)
-	bs, crashed := q.crash()
+	bs, crashed := q.processUntilCrash()
 	if !crashed {
 		q.e.t.Fatalf("there was no batch that power could fail in")
 	}
@@ -220,26 +222,35 @@ func (q *Query) CrashAfter(p Point) []Batch {
 // write is cut in half. It tells whether it came to that; if not, everything is processed.
 func (q *Query) CrashAtWrite(k int) (bs []Batch, crashed bool) {
 	q.e.t.Helper()
-	q.e.disk.arm(errfs.CrashAt(k), "")
-	return q.crash()
+	q.e.CrashAtWrite(k)
+	return q.processUntilCrash()
 }
 
-func (q *Query) crash() ([]Batch, bool) {
+func (q *Query) processUntilCrash() ([]Batch, bool) {
 	q.e.t.Helper()
 	bs, err := q.TryProcess()
-	if !q.e.disk.crashed() {
-		if err != nil {
-			q.e.t.Fatalf("query: %v", err)
-		}
-		q.e.disk.reboot(nil)
-		return bs, false
+	if q.e.Crashed() {
+		return append(bs, q.Bury()...), true
 	}
-	// The query may have come to rest before it noticed: nothing was left to write.
+	if err != nil {
+		q.e.t.Fatalf("query: %v", err)
+	}
+	q.e.disk.reboot(nil)
+	return bs, false
+}
+
+// Bury waits until a query without power has ended, and returns the batches that were reported last.
+func (q *Query) Bury() []Batch {
+	q.e.t.Helper()
+	if q.run == nil {
+		return nil
+	}
+	// It may have come to rest before it noticed: nothing was left to write.
 	if err := q.run.Stop(context.WithoutCancel(q.e.ctx)); err != nil {
 		q.e.t.Fatalf("stop: %v", err)
 	}
-	more, _ := q.collect()
-	return append(bs, more...), true
+	bs, _ := q.collect()
+	return bs
 }
 
 // collect takes the batches that were reported since the last call.
@@ -257,13 +268,11 @@ func (q *Query) collect() ([]Batch, error) {
 		if _, ran := p.DurationMs["addBatch"]; !ran {
 			continue
 		}
-		b := Batch{ID: p.BatchID, Rows: q.out.rows(p.BatchID), Progress: p, NoData: noData(&p), Rerun: p.BatchID == q.planned}
-		if text, ok := p.EventTime["watermark"]; ok {
-			if b.Watermark, err = time.Parse(time.RFC3339, text); err != nil {
-				return nil, err
-			}
-			b.Next = b.Watermark
+		b, err := BatchOf(p)
+		if err != nil {
+			return nil, err
 		}
+		b.Rows, b.Rerun = q.out.rows(p.BatchID), p.BatchID == q.planned
 		out = append(out, b)
 	}
 	q.seen = len(ps)
@@ -279,7 +288,7 @@ func (q *Query) watermarks(bs []Batch) {
 		if b.Watermark.IsZero() {
 			continue
 		}
-		if i+1 < len(bs) {
+		if i+1 < len(bs) && bs[i+1].ID == b.ID+1 {
 			b.Next = bs[i+1].Watermark
 		} else if ms, ok := q.nextWatermark(b.ID); ok {
 			b.Next = time.UnixMilli(ms)
