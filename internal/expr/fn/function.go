@@ -92,6 +92,14 @@ var families = []func() []*Function{
 	nowFunctions,
 	shiftFunctions,
 	makeFunctions,
+	stringFunctions,
+	collectionFunctions,
+	mathFunctions,
+	roundFunctions,
+	randomFunctions,
+	raiseFunctions,
+	jsonFunctions,
+	formatFunctions,
 }
 
 var registry = sync.OnceValue(func() map[string]*Function {

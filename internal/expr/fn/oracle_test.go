@@ -176,6 +176,8 @@ func (v *env) build(e plan.Expr) (*typed, error) {
 		return v.build(e.Child)
 	case *plan.Cast:
 		return v.cast(e)
+	case *plan.Extract:
+		return v.extract(e)
 	case *plan.Func:
 		args := make([]*typed, len(e.Args))
 		for i, a := range e.Args {
@@ -191,6 +193,23 @@ func (v *env) build(e plan.Expr) (*typed, error) {
 		return v.call(name, args, e.SQL())
 	}
 	return nil, fmt.Errorf("no %T here", e)
+}
+
+func (v *env) extract(e *plan.Extract) (*typed, error) {
+	child, err := v.build(e.Child)
+	if err != nil {
+		return nil, err
+	}
+	if st, ok := child.typ.(types.StructType); ok {
+		i := st.IndexFold(e.Key.(*plan.Literal).Value.(string))
+		f := st.Fields[i]
+		return &typed{node: expr.NewField(child.node, i), typ: f.Type, nullable: child.nullable || f.Nullable, sql: e.SQL()}, nil
+	}
+	key, err := v.build(e.Key)
+	if err != nil {
+		return nil, err
+	}
+	return v.call("getitem", []*typed{child, key}, e.SQL())
 }
 
 // named builds struct(...) from named_struct, as the analyser does.

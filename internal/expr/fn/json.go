@@ -1,0 +1,280 @@
+package fn
+
+import (
+	"strings"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/jsonrow"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+func jsonFunctions() []*Function {
+	return append(simples(
+		nullable(textTo("get_json_object", 2, 2, getJSONObject)),
+		nullable(simple{name: "json_array_length", least: 1, most: 1, args: []Accept{text}, result: types.Integer, kernel: func(*Binding) Kernel {
+			return fixedKernel(func(_ *expr.Eval, args []*vec.Vector, i int) (int32, bool) {
+				n, ok := jsonArrayLength(args[0].BytesAt(i))
+				return int32(n), ok
+			})
+		}}),
+	), &Function{Name: "from_json", Bind: bindFromJSON}, &Function{Name: "to_json", Bind: bindToJSON},
+		&Function{Name: "schema_of_json", Bind: bindSchemaOfJSON}, &Function{Name: "json_object_keys", Bind: bindJSONKeys})
+}
+
+// options reads a constant map of texts.
+func (b *Binding) options(i int) (map[string]string, error) {
+	opts := map[string]string{}
+	if i >= len(b.Args) {
+		return opts, nil
+	}
+	m := b.Args[i].Const
+	if m == nil || m.Phys() != vec.PhysMap || m.IsNull(0) {
+		return nil, errclass.New("INVALID_OPTIONS.NON_MAP_FUNCTION")
+	}
+	s, owner := m.SpanAt(0)
+	for k := s.Off; k < s.Off+s.Len; k++ {
+		keys, values := owner.Kids()[0], owner.Kids()[1]
+		if keys.Phys() != vec.PhysBytes || values.Phys() != vec.PhysBytes {
+			return nil, errclass.New("INVALID_OPTIONS.NON_STRING_TYPE", "mapType", quoteType(m.Type()))
+		}
+		if !values.IsNull(int(k)) {
+			opts[strings.ToLower(string(keys.BytesAt(int(k))))] = string(values.BytesAt(int(k)))
+		}
+	}
+	return opts, nil
+}
+
+func (b *Binding) jsonOptions(i int) (jsonrow.Options, error) {
+	opts, err := b.options(i)
+	if err != nil {
+		return jsonrow.Options{}, err
+	}
+	get := func(key string) (string, bool) {
+		v, ok := opts[strings.ToLower(key)]
+		return v, ok
+	}
+	return jsonrow.ParseOptions(get, func(string) string { return "" }, b.Zone)
+}
+
+// schemaArg is the type that a constant text describes, as DDL or JSON.
+func (b *Binding) schemaArg(i int) (types.DataType, error) {
+	a := b.Args[i]
+	if a.Const == nil || !isText(a.Type) || a.Const.IsNull(0) {
+		return nil, errclass.New("INVALID_SCHEMA.NON_STRING_LITERAL", "inputSchema", `"`+a.SQL+`"`)
+	}
+	s := string(a.Const.BytesAt(0))
+	if t, err := types.ParseType(s); err == nil {
+		return t, nil
+	}
+	if t, err := types.ParseJSON([]byte(s)); err == nil {
+		return t, nil
+	}
+	t, err := types.ParseDDL(s)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// nullableParts makes everything inside of a type nullable: a text may leave out what it likes.
+func nullableParts(t types.DataType) types.DataType {
+	switch t := t.(type) {
+	case types.ArrayType:
+		return types.ArrayOf(nullableParts(t.Element))
+	case types.MapType:
+		return types.MapOf(nullableParts(t.Key), nullableParts(t.Value))
+	case types.StructType:
+		r := types.StructType{Fields: make([]types.Field, len(t.Fields))}
+		for i, f := range t.Fields {
+			f.Type, f.Nullable = nullableParts(f.Type), true
+			r.Fields[i] = f
+		}
+		return r
+	}
+	return t
+}
+
+// bindFromJSON binds from_json(text, schema[, options]).
+func bindFromJSON(b *Binding) (*Bound, error) {
+	if err := b.Arity(2, 3); err != nil {
+		return nil, err
+	}
+	to, ok := text.implicit(b.Args[0], b.ANSI)
+	if !ok {
+		return nil, b.wrongType(0, text.name)
+	}
+	t, err := b.schemaArg(1)
+	if err != nil {
+		return nil, err
+	}
+	t = nullableParts(t)
+	switch kindOf(t) {
+	case kStruct, kArray, kMap, kVariant:
+	default:
+		return nil, errclass.New("DATATYPE_MISMATCH.INVALID_JSON_SCHEMA", "sqlExpr", b.SQL(), "schema", quoteType(t))
+	}
+	opts, err := b.jsonOptions(2)
+	if err != nil {
+		return nil, err
+	}
+	schema, wrap := t.(types.StructType)
+	if !wrap {
+		schema = types.Struct(types.NewField("value", t))
+	}
+	if _, err := jsonrow.NewReader(schema, opts); err != nil {
+		return nil, err
+	}
+	c := make([]types.DataType, len(b.Args))
+	c[0] = to
+	return &Bound{Args: c, Type: t, Nullable: true, TakesConst: true, CanFail: opts.Mode == jsonrow.FailFast, New: func() Kernel {
+		return fromJSON(schema, opts, t, !wrap)
+	}}, nil
+}
+
+// fromJSON reads texts. What is no struct is read as the only field of one.
+func fromJSON(schema types.StructType, opts jsonrow.Options, t types.DataType, wrap bool) Kernel {
+	r, err := jsonrow.NewReader(schema, opts)
+	var scratch vec.Bitmap
+	var rows []uint32
+	var buf []byte
+	return func(e *expr.Eval, n int, args []*vec.Vector, _ *vec.Vector) *vec.Vector {
+		if err != nil {
+			return vec.NewNulls(t, n) // binding has refused it
+		}
+		valid := live(args[:1], n, &scratch)
+		rows = rows[:0]
+		for i := range n {
+			row := vec.NoRow
+			if valid.Get(i) {
+				s, at := args[0].BytesAt(i), r.Rows()
+				if wrap {
+					buf = append(append(append(buf[:0], `{"value":`...), s...), '}')
+					s = buf
+				}
+				if err := r.Record(s); err != nil {
+					e.Errs.Add(i, err)
+				} else if r.Rows() > at {
+					row = uint32(at)
+				}
+			}
+			rows = append(rows, row)
+		}
+		batch := r.Take()
+		if batch == nil || batch.N == 0 {
+			return vec.NewNulls(t, n)
+		}
+		if wrap {
+			return vec.Take(batch.Cols[0], rows, nil).WithType(t)
+		}
+		return vec.Take(vec.NewStruct(t, batch.N, batch.Cols), rows, nil)
+	}
+}
+
+// bindToJSON binds to_json(value[, options]).
+func bindToJSON(b *Binding) (*Bound, error) {
+	if err := b.Arity(1, 2); err != nil {
+		return nil, err
+	}
+	t := b.Args[0].Type
+	switch kindOf(t) {
+	case kStruct, kArray, kMap, kVariant:
+	default:
+		return nil, errclass.New("DATATYPE_MISMATCH.INVALID_JSON_SCHEMA", "sqlExpr", b.SQL(), "schema", quoteType(t))
+	}
+	opts, err := b.jsonOptions(1)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := jsonrow.NewValueWriter(t, opts); err != nil {
+		return nil, err
+	}
+	return &Bound{Args: make([]types.DataType, len(b.Args)), Type: types.String, Nullable: true, New: func() Kernel {
+		w, err := jsonrow.NewValueWriter(t, opts)
+		var buf []byte
+		return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+			spans := out.ResetBytes(n, nil)
+			buf = buf[:0]
+			if err == nil {
+				w.BindValue(args[0])
+			}
+			for i := range spans {
+				at := len(buf)
+				if err == nil && !args[0].IsNull(i) {
+					buf = w.AppendRow(buf, i)
+				}
+				spans[i] = vec.Span{Off: uint32(at), Len: uint32(len(buf) - at)}
+			}
+			out.SetBytes(buf)
+			return out
+		}
+	}}, nil
+}
+
+// bindSchemaOfJSON gives the schema of a constant text as DDL.
+func bindSchemaOfJSON(b *Binding) (*Bound, error) {
+	if err := b.Arity(1, 2); err != nil {
+		return nil, err
+	}
+	a := b.Args[0]
+	if a.Const == nil || !isText(a.Type) || a.Const.IsNull(0) {
+		return nil, errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", b.SQL(), "inputName", "`json`", "inputType", `"STRING"`,
+			"inputExpr", `"`+a.SQL+`"`)
+	}
+	opts, err := b.jsonOptions(1)
+	if err != nil {
+		return nil, err
+	}
+	inf, err := jsonrow.NewInference(opts)
+	if err != nil {
+		return nil, err
+	}
+	record := append(append([]byte(`{"value":`), a.Const.BytesAt(0)...), '}')
+	if err := inf.Record(record); err != nil {
+		return nil, err
+	}
+	t := types.DataType(types.String)
+	if s := inf.Schema(); len(s.Fields) > 0 && s.Fields[0].Name == "value" {
+		t = s.Fields[0].Type
+	}
+	bound := constText(t.SQL())
+	bound.Args, bound.TakesConst, bound.NullsAreArgs = make([]types.DataType, len(b.Args)), true, true
+	return bound, nil
+}
+
+func bindJSONKeys(b *Binding) (*Bound, error) {
+	if err := b.Arity(1, 1); err != nil {
+		return nil, err
+	}
+	c, err := b.Accept(text)
+	if err != nil {
+		return nil, err
+	}
+	t := types.ArrayOf(types.String)
+	return &Bound{Args: c, Type: t, Nullable: true, TakesConst: true, New: func() Kernel {
+		out := vec.NewBuilder(t)
+		var scratch vec.Bitmap
+		return func(_ *expr.Eval, n int, args []*vec.Vector, _ *vec.Vector) *vec.Vector {
+			out.Reset()
+			valid := live(args, n, &scratch)
+			for i := range n {
+				var keys []string
+				ok := false
+				if valid.Get(i) {
+					keys, ok = jsonKeys(args[0].BytesAt(i))
+				}
+				if !ok {
+					out.AppendNull()
+					continue
+				}
+				out.StartList()
+				for _, k := range keys {
+					out.Child(0).AppendString(k)
+				}
+				out.EndList()
+			}
+			return out.Borrow()
+		}
+	}}, nil
+}

@@ -1,0 +1,248 @@
+package fn
+
+import (
+	"math"
+
+	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+func mathFunctions() []*Function {
+	one := func(name string, f func(float64) float64, aliases ...string) *Function {
+		return doubles(name, 1, func(x []float64) (float64, bool) { return f(x[0]), true }, true, aliases...)
+	}
+	// Logarithms have no value at and below a bound.
+	logarithm := func(name string, bound float64, f func(float64) float64) *Function {
+		return doubles(name, 1, func(x []float64) (float64, bool) { return f(x[0]), !(x[0] <= bound) }, true)
+	}
+	two := func(name string, f func(x, y float64) float64, aliases ...string) *Function {
+		return doubles(name, 2, func(x []float64) (float64, bool) { return f(x[0], x[1]), true }, false, aliases...)
+	}
+	constant := func(name string, v float64) *Function {
+		return &Function{Name: name, Bind: func(b *Binding) (*Bound, error) {
+			return &Bound{Type: types.Double, New: func() Kernel {
+				return func(_ *expr.Eval, n int, _ []*vec.Vector, out *vec.Vector) *vec.Vector {
+					out.ResetFixed(n)
+					fill(vec.Fixed[float64](out), v)
+					return out
+				}
+			}}, b.Arity(0, 0)
+		}}
+	}
+	return joined([]*Function{
+		one("sqrt", math.Sqrt), one("cbrt", math.Cbrt), one("exp", exp), one("expm1", math.Expm1),
+		logarithm("ln", 0, math.Log), logarithm("log10", 0, math.Log10), logarithm("log2", 0, func(x float64) float64 { return math.Log(x) / math.Ln2 }),
+		logarithm("log1p", -1, math.Log1p), {Name: "log", Bind: bindLog},
+		one("sin", math.Sin), one("cos", math.Cos), one("tan", math.Tan),
+		one("cot", func(x float64) float64 { return 1 / math.Tan(x) }), one("sec", func(x float64) float64 { return 1 / math.Cos(x) }),
+		one("csc", func(x float64) float64 { return 1 / math.Sin(x) }),
+		one("asin", math.Asin), one("acos", math.Acos), one("atan", math.Atan), two("atan2", math.Atan2),
+		one("sinh", math.Sinh), one("cosh", cosh), one("tanh", math.Tanh),
+		one("asinh", math.Asinh), one("acosh", func(x float64) float64 { return math.Log(x + math.Sqrt(x*x-1)) }),
+		one("atanh", func(x float64) float64 { return 0.5 * (math.Log1p(x) - math.Log1p(-x)) }),
+		one("degrees", func(x float64) float64 { return x * (180 / math.Pi) }), one("radians", func(x float64) float64 { return x * (math.Pi / 180) }),
+		one("rint", math.RoundToEven), two("hypot", math.Hypot), two("power", math.Pow, "pow"),
+		{Name: "sign", Aliases: []string{"signum"}, Bind: bindSignum},
+		{Name: "nanvl", Bind: bindNanvl},
+		constant("e", math.E), constant("pi", math.Pi),
+	}, simples(
+		nullable(simple{name: "factorial", least: 1, most: 1, args: []Accept{integer}, result: types.Long, kernel: func(*Binding) Kernel {
+			return fixedKernel(func(_ *expr.Eval, args []*vec.Vector, i int) (int64, bool) {
+				n := int32At(args[0], i)
+				if n < 0 || n > 20 {
+					return 0, false
+				}
+				f := int64(1)
+				for k := int64(2); k <= int64(n); k++ {
+					f *= k
+				}
+				return f, true
+			})
+		}}),
+		nullable(simple{
+			name: "width_bucket", least: 4, most: 4, args: []Accept{double, double, double, bigint}, result: types.Long,
+			kernel: func(*Binding) Kernel { return fixedKernel(widthBucket) },
+		}),
+	))
+}
+
+// exp computes the exponential function as the JVM does, to the last digit: by a rational approximation on a small interval. Processors'
+// own approximations differ in that digit.
+func exp(x float64) float64 {
+	const (
+		ln2Hi = 6.93147180369123816490e-01
+		ln2Lo = 1.90821492927058770002e-10
+		p1    = 1.66666666666666019037e-01
+		p2    = -2.77777777770155933842e-03
+		p3    = 6.61375632143793436117e-05
+		p4    = -1.65339022054652515390e-06
+		p5    = 4.13813679705723846039e-08
+	)
+	if !(math.Abs(x) < 700) || math.Abs(x) < 1e-8 {
+		return math.Exp(x) // NaN, infinity and the edges of the range
+	}
+	k, hi, lo := 0.0, x, 0.0
+	if math.Abs(x) > 0.5*math.Ln2 {
+		k = math.Trunc(x/math.Ln2 + math.Copysign(0.5, x))
+		if math.Abs(x) < 1.5*math.Ln2 {
+			k = math.Copysign(1, x)
+		}
+		hi, lo = x-k*ln2Hi, k*ln2Lo
+	}
+	r := hi - lo
+	t := r * r
+	c := r - t*(p1+t*(p2+t*(p3+t*(p4+t*p5))))
+	if k == 0 {
+		return 1 - ((r*c)/(c-2) - r)
+	}
+	return math.Ldexp(1-((lo-(r*c)/(2-c))-hi), int(k))
+}
+
+// cosh is by exp, as the JVM's.
+func cosh(x float64) float64 {
+	if x = math.Abs(x); x > 22 {
+		return math.Cosh(x)
+	}
+	t := exp(x)
+	return 0.5*t + 0.5/t
+}
+
+// doubles makes a function of doubles to a double; ok false is null.
+func doubles(name string, n int, f func(x []float64) (v float64, ok bool), null bool, aliases ...string) *Function {
+	return &Function{Name: name, Aliases: aliases, Bind: func(b *Binding) (*Bound, error) { return bindDoubles(b, n, f, null) }}
+}
+
+func bindDoubles(b *Binding, n int, f func(x []float64) (float64, bool), null bool) (*Bound, error) {
+	if err := b.Arity(n, n); err != nil {
+		return nil, err
+	}
+	c, err := b.Accept(double)
+	if err != nil {
+		return nil, err
+	}
+	return &Bound{Args: c, Type: types.Double, Nullable: null || b.nullable(c), New: func() Kernel {
+		x := make([]float64, n)
+		return func(_ *expr.Eval, rows int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+			out.ResetFixed(rows)
+			dst := vec.Fixed[float64](out)
+			for i := range dst {
+				for k, a := range args {
+					x[k] = vec.Fixed[float64](a)[i]
+				}
+				v, ok := f(x)
+				dst[i] = v
+				if !ok {
+					setNull(out, i)
+				}
+			}
+			return out
+		}
+	}}, nil
+}
+
+// bindLog binds log(x) and log(base, x).
+func bindLog(b *Binding) (*Bound, error) {
+	if len(b.Args) == 1 {
+		return bindDoubles(b, 1, func(x []float64) (float64, bool) { return math.Log(x[0]), !(x[0] <= 0) }, true)
+	}
+	if err := b.Arity(1, 2); err != nil {
+		return nil, err
+	}
+	return bindDoubles(b, 2, func(x []float64) (float64, bool) { return math.Log(x[1]) / math.Log(x[0]), !(x[0] <= 0 || x[1] <= 0) }, true)
+}
+
+// bindSignum gives -1, 0 or 1 as a double, also for intervals.
+func bindSignum(b *Binding) (*Bound, error) {
+	if err := b.Arity(1, 1); err != nil {
+		return nil, err
+	}
+	if isAnsiInterval(b.Args[0].Type) {
+		return &Bound{Args: make([]types.DataType, 1), Type: types.Double, Nullable: true, New: func() Kernel {
+			return fixedKernel(func(_ *expr.Eval, args []*vec.Vector, i int) (float64, bool) {
+				switch x := loadInt(args[0], i); {
+				case x < 0:
+					return -1, true
+				case x > 0:
+					return 1, true
+				}
+				return 0, true
+			})
+		}}, nil
+	}
+	return bindDoubles(b, 1, func(x []float64) (float64, bool) {
+		switch {
+		case x[0] > 0:
+			return 1, true
+		case x[0] < 0:
+			return -1, true
+		}
+		return x[0], true
+	}, true)
+}
+
+// bindNanvl binds nanvl(x, y): x unless it is NaN.
+func bindNanvl(b *Binding) (*Bound, error) {
+	if err := b.Arity(2, 2); err != nil {
+		return nil, err
+	}
+	t := types.DataType(types.Double)
+	if types.Equal(b.Args[0].Type, types.Float) && types.Equal(b.Args[1].Type, types.Float) {
+		t = types.Float
+	}
+	for i, a := range b.Args {
+		if _, ok := double.implicit(a, b.ANSI); !ok {
+			return nil, b.wrongType(i, double.name)
+		}
+	}
+	c := casts(b, t, t)
+	null := b.argNullable(c, 1) || b.argNullable(c, 0)
+	return &Bound{Args: c, Type: t, Nullable: null, NullsAreArgs: true, New: func() Kernel {
+		if vec.PhysOf(t) == vec.PhysFloat32 {
+			return nanvl[float32]
+		}
+		return nanvl[float64]
+	}}, nil
+}
+
+func nanvl[T floating](_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+	out.ResetFixed(n)
+	x, y, dst := vec.Fixed[T](args[0]), vec.Fixed[T](args[1]), vec.Fixed[T](out)
+	for i := range dst {
+		dst[i] = x[i]
+		switch {
+		case args[0].IsNull(i):
+			setNull(out, i)
+		case x[i] != x[i] && args[1].IsNull(i):
+			setNull(out, i)
+		case x[i] != x[i]:
+			dst[i] = y[i]
+		}
+	}
+	return out
+}
+
+// widthBucket numbers equal buckets between two bounds; what lies outside gets 0 or one more than there are.
+func widthBucket(_ *expr.Eval, args []*vec.Vector, i int) (int64, bool) {
+	x, lo, hi, n := vec.At[float64](args[0], i), vec.At[float64](args[1], i), vec.At[float64](args[2], i), vec.At[int64](args[3], i)
+	if n <= 0 || n == math.MaxInt64 || x != x || lo == hi || math.IsNaN(lo) || math.IsNaN(hi) || math.IsInf(lo, 0) || math.IsInf(hi, 0) {
+		return 0, false
+	}
+	lower, upper := min(lo, hi), max(lo, hi)
+	if lo < hi {
+		switch {
+		case x < lower:
+			return 0, true
+		case x >= upper:
+			return n + 1, true
+		}
+		return int64(float64(n)*(x-lower)/(upper-lower)) + 1, true
+	}
+	switch {
+	case x > upper:
+		return 0, true
+	case x <= lower:
+		return n + 1, true
+	}
+	return int64(float64(n)*(upper-x)/(upper-lower)) + 1, true
+}
