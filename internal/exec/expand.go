@@ -86,7 +86,7 @@ func (s *expandStream) Next(ctx context.Context) (*vec.Batch, error) {
 	if s.next += n; s.next == rows {
 		s.cur = nil
 	}
-	lists, n, err := s.Compute(window, n)
+	lists, n, err := s.compute(window, n)
 	s.err = err
 	if n == 0 {
 		return nil, err
