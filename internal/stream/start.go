@@ -142,11 +142,11 @@ func (d *driver) newQuery(r *StartRequest) *Query {
 
 // openCheckpoint opens the checkpoint, or makes it with the query's id.
 func (d *driver) openCheckpoint(ctx context.Context) error {
-	fsys := d.rt.FS
+	d.fsys = d.rt.FS
 	if d.loc.temporary {
-		fsys = fs.WithoutSync(fsys) // it need not survive the process
+		d.fsys = fs.WithoutSync(d.fsys) // it need not survive the process
 	}
-	ck, err := checkpoint.Open(ctx, fsys, d.loc.dir, checkpoint.Options{
+	ck, err := checkpoint.Open(ctx, d.fsys, d.loc.dir, checkpoint.Options{
 		AllowMissingMetadata: d.conf.Value("spark.sql.streaming.checkpoint.verifyMetadataExists.enabled") == "false",
 		NewID:                func() string { return d.id },
 	})
