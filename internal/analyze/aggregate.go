@@ -12,6 +12,18 @@ import (
 
 // aggregate resolves a grouping.
 func (r *resolver) aggregate(n *plan.Aggregate) (plan.Node, error) {
+	if n.Kind == plan.GroupPivot {
+		return r.pivot(n)
+	}
+	a, err := r.aggregation(n)
+	if err != nil {
+		return nil, err
+	}
+	return r.grouped(a, nil)
+}
+
+// aggregation resolves the parts of a grouping.
+func (r *resolver) aggregation(n *plan.Aggregate) (*plan.Aggregate, error) {
 	sc := r.over(n.Child)
 	if err := sc.groupedWindow(n.Keys); err != nil {
 		return nil, err
@@ -22,9 +34,6 @@ func (r *resolver) aggregate(n *plan.Aggregate) (plan.Node, error) {
 	}
 	sc.lateral = nil
 	keys := &keyScope{sc: sc, items: items, ordinals: !n.KeysInOutput && r.conf.flag("spark.sql.groupByOrdinal")}
-	if n.Kind == plan.GroupPivot {
-		return r.pivot(n, sc, items)
-	}
 	a := &plan.Aggregate{Child: n.Child, Aggs: items}
 	var named []plan.Expr
 	if a.Keys, named, err = keys.resolve(n.Keys); err != nil {
@@ -53,11 +62,9 @@ func (r *resolver) aggregate(n *plan.Aggregate) (plan.Node, error) {
 				}
 			}
 		}
-		if a, err = r.groupingSets(a, sets); err != nil {
-			return nil, err
-		}
+		return r.groupingSets(a, sets)
 	}
-	return r.grouped(a)
+	return a, nil
 }
 
 // groupedWindow lets the select list name the column of a window that is only computed by the grouping: SELECT window ... GROUP BY
@@ -146,7 +153,7 @@ func (k *keyScope) one(e plan.Expr) (plan.Expr, error) {
 	if sc.r.conf.flag("spark.sql.groupByAliases") {
 		sc.lateral = func(name string) (plan.Expr, error) {
 			for _, e := range k.items {
-				if a, ok := e.(*plan.Alias); ok && sc.r.eq(a.Name, name) {
+				if a, ok := e.(*plan.Alias); ok && sc.r.eq(a.Name, name) && !plan.Exists(a, isGen) {
 					return a.Child, nil
 				}
 			}
@@ -185,12 +192,16 @@ func (r *resolver) groupWindows(a *plan.Aggregate) error {
 	return nil
 }
 
-// grouped checks a grouping whose parts are resolved and takes window functions and generators out of it.
-func (r *resolver) grouped(a *plan.Aggregate) (plan.Node, error) {
+// grouped checks a grouping whose parts are resolved and takes window functions and generators out of it. having, which may be nil,
+// is not resolved yet; it applies before those.
+func (r *resolver) grouped(a *plan.Aggregate, having plan.Expr) (plan.Node, error) {
 	if slices.ContainsFunc(a.Aggs, aboveGrouping) {
-		return r.splitGrouped(a)
+		return r.splitGrouped(a, having)
 	}
-	return a, checkGrouped(a)
+	if err := checkGrouped(a); err != nil || having == nil {
+		return a, err
+	}
+	return r.condition(having, a)
 }
 
 // aboveGrouping tells whether an item must be computed from a grouping's results.
@@ -199,7 +210,7 @@ func aboveGrouping(e plan.Expr) bool {
 }
 
 // splitGrouped leaves plain aggregation in an Aggregate and puts window functions, generators and subqueries above it.
-func (r *resolver) splitGrouped(a *plan.Aggregate) (plan.Node, error) {
+func (r *resolver) splitGrouped(a *plan.Aggregate, having plan.Expr) (plan.Node, error) {
 	lower := &plan.Aggregate{Keys: a.Keys, Child: a.Child}
 	l := &lifter{agg: lower}
 	upper := make([]plan.Expr, len(a.Aggs))
@@ -218,8 +229,14 @@ func (r *resolver) splitGrouped(a *plan.Aggregate) (plan.Node, error) {
 	if err := checkGrouped(lower); err != nil {
 		return nil, err
 	}
-	child, upper, err := r.generators(lower, upper)
-	if err != nil {
+	child := plan.Node(lower)
+	var err error
+	if having != nil {
+		if child, err = r.condition(having, lower); err != nil {
+			return nil, err
+		}
+	}
+	if child, upper, err = r.generators(child, upper); err != nil {
 		return nil, err
 	}
 	if child, upper, err = r.windows(child, upper); err != nil {

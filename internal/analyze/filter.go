@@ -16,11 +16,25 @@ func (r *resolver) having(n *plan.Having) (plan.Node, error) {
 	if p, ok := in.(*plan.Project); ok {
 		in = &plan.Aggregate{Aggs: p.Cols, Child: p.Child}
 	}
-	child, err := r.node(in)
+	g, ok := in.(*plan.Aggregate)
+	if !ok || g.Kind == plan.GroupPivot {
+		child, err := r.node(in)
+		if err != nil {
+			return nil, err
+		}
+		return r.condition(n.Cond, child)
+	}
+	child, err := r.node(g.Child)
 	if err != nil {
 		return nil, err
 	}
-	return r.condition(n.Cond, child)
+	c := *g
+	c.Child = child
+	a, err := r.aggregation(&c)
+	if err != nil {
+		return nil, err
+	}
+	return r.grouped(a, n.Cond)
 }
 
 // condition puts a filter over a resolved relation. The condition may use columns that the relation has below its projections

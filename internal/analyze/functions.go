@@ -69,7 +69,7 @@ func (sc *scope) castCall(name string, f *plan.Func) (plan.Expr, error) {
 	if len(f.Args) != 1 {
 		return nil, wrongNumArgs(name, "1", len(f.Args))
 	}
-	return sc.cast(&plan.Cast{Child: f.Args[0], To: castNames[name], Origin: f.Origin})
+	return sc.cast(&plan.Cast{Child: f.Args[0], To: castNames[name], Implicit: true, Origin: f.Origin})
 }
 
 // castNames are the functions that are named like the type they cast to.

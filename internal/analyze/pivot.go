@@ -11,7 +11,12 @@ import (
 
 // pivot resolves a pivot. As in Spark it is two groupings: one by the keys and the pivot column, and one that lays the results of
 // the pivot values side by side.
-func (r *resolver) pivot(n *plan.Aggregate, sc *scope, aggs []plan.Expr) (plan.Node, error) {
+func (r *resolver) pivot(n *plan.Aggregate) (plan.Node, error) {
+	sc := r.over(n.Child)
+	aggs, err := sc.selectList(n.Aggs)
+	if err != nil {
+		return nil, err
+	}
 	keys := &keyScope{sc: sc, items: aggs}
 	ks, named, err := keys.resolve(n.Keys)
 	if err != nil {

@@ -34,7 +34,7 @@ func (r *resolver) selected(items []plan.Expr, child plan.Node, hidden []*plan.A
 		return nil, err
 	}
 	if slices.ContainsFunc(items, hasAgg) {
-		return r.grouped(&plan.Aggregate{Aggs: items, Child: child})
+		return r.grouped(&plan.Aggregate{Aggs: items, Child: child}, nil)
 	}
 	child, items = lateralLevels(child, items)
 	child, items, err = r.generators(child, items)

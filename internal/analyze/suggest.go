@@ -18,12 +18,17 @@ func (sc *scope) unresolved(parts []string) *errclass.Error {
 	return errclass.New("UNRESOLVED_COLUMN.WITH_SUGGESTION", "objectName", errclass.Ident(parts...), "proposal", proposal(parts, have))
 }
 
+// unnamed is the name that the parser gives a query in FROM that has none.
+const unnamed = "__auto_generated_subquery_name"
+
 // proposal lists the five columns whose names are most like a written one. What all qualifiers have in common is left out, unless
 // the written name has as many parts.
 func proposal(parts []string, have []*plan.Attr) string {
 	names := make([][]string, len(have))
 	for i, a := range have {
-		names[i] = append(slices.Clone(a.Qualifier), a.Name)
+		if names[i] = []string{a.Name}; !slices.Equal(a.Qualifier, []string{unnamed}) {
+			names[i] = append(slices.Clone(a.Qualifier), a.Name)
+		}
 	}
 	for keep := 1; keep <= 2; keep++ {
 		head := func(n []string) []string { return n[:max(0, len(n)-keep)] }

@@ -295,6 +295,8 @@ type OuterRef struct {
 type FrameBound struct {
 	Unbounded bool
 	Offset    Expr
+	// Preceding is set for n PRECEDING of SQL text, whose Offset is minus n. It only matters for printing.
+	Preceding bool
 }
 
 // Over is a window function call: Fn over a window.

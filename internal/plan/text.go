@@ -358,17 +358,18 @@ func (s style) lambda(e *Lambda) string {
 }
 
 func (s style) subquery(e *Subquery) string {
+	outer := s.list(e.Outer)
 	switch e.Kind {
 	case SubqueryExists:
-		return "exists()"
+		return "exists(" + outer + ")"
 	case SubqueryIn:
 		left := s.list(e.Values)
 		if len(e.Values) > 1 {
 			left = "named_struct(" + left + ")"
 		}
-		return "(" + left + " IN (listquery()))"
+		return "(" + left + " IN (listquery(" + outer + ")))"
 	}
-	return "scalarsubquery()"
+	return "scalarsubquery(" + outer + ")"
 }
 
 func (s style) over(e *Over) string {
@@ -407,7 +408,42 @@ func (s style) bound(b FrameBound, side string) string {
 	case b.Offset == nil:
 		return "CURRENT ROW"
 	}
+	if b.Preceding {
+		return s.negated(b.Offset) + " PRECEDING"
+	}
 	return s.text(b.Offset) + " FOLLOWING"
+}
+
+// negated is the text of an expression's negation.
+func (s style) negated(e Expr) string {
+	switch e := e.(type) {
+	case *Literal:
+		c := *e
+		switch v := e.Value.(type) {
+		case int32:
+			c.Value = -v
+		case int64:
+			c.Value = -v
+		case types.DayTime:
+			c.Value = -v
+		case types.YearMonth:
+			c.Value = -v
+		case types.Interval:
+			c.Value = types.Interval{Months: -v.Months, Days: -v.Days, Micros: -v.Micros}
+		default:
+			return "-" + s.text(e)
+		}
+		return s.text(&c)
+	case *Call:
+		if e.Name == "negative" && len(e.Args) == 1 {
+			return s.text(e.Args[0])
+		}
+	case *Func:
+		if len(e.Name) == 1 && e.Name[0] == "negative" && len(e.Args) == 1 {
+			return s.text(e.Args[0])
+		}
+	}
+	return "-" + s.text(e)
 }
 
 // ---- SQL of every expression

@@ -316,7 +316,7 @@ func (p *parser) frameBound(lower bool) plan.FrameBound {
 	e := p.expr()
 	switch p.acceptAny("PRECEDING", "FOLLOWING") {
 	case "PRECEDING":
-		return plan.FrameBound{Offset: p.negated(from, e)}
+		return plan.FrameBound{Offset: p.negated(from, e), Preceding: true}
 	case "FOLLOWING":
 		return plan.FrameBound{Offset: e}
 	}

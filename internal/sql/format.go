@@ -310,17 +310,35 @@ func (f *formatter) over(o *plan.Over) {
 	f.str(")")
 }
 
-// bound prints an end of a frame. Offsets are signed, so all of them count forward.
+// bound prints an end of a frame as it was written.
 func (f *formatter) bound(b plan.FrameBound, unbounded string) {
 	switch {
 	case b.Unbounded:
 		f.str("UNBOUNDED ", unbounded)
 	case b.Offset == nil:
 		f.str("CURRENT ROW")
+	case b.Preceding:
+		f.expr(positive(b.Offset))
+		f.str(" PRECEDING")
 	default:
 		f.expr(b.Offset)
 		f.str(" FOLLOWING")
 	}
+}
+
+// positive undoes negated.
+func positive(e plan.Expr) plan.Expr {
+	switch x := e.(type) {
+	case *plan.Literal:
+		if v, ok := x.Value.(int32); ok {
+			return &plan.Literal{Value: -v, T: x.T}
+		}
+	case *plan.Func:
+		if len(x.Args) == 1 {
+			return x.Args[0]
+		}
+	}
+	return e
 }
 
 func (f *formatter) orders(orders []*plan.SortOrder) {
