@@ -90,7 +90,7 @@ func (p *Planner) Plan(n plan.Node) (exec.Op, error) {
 	case *plan.Watermark:
 		return p.Plan(n.Child) // means nothing in a batch query
 	case *plan.Observe:
-		return p.Plan(n.Child)
+		return p.observe(n)
 	}
 	return nil, Unsupported(n)
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"os/user"
 	"strings"
 	"sync"
 	"time"
@@ -121,8 +122,24 @@ func (s *Session) SourceEnv() source.Env {
 // AnalyzeConf are the settings that the analysis depends on, as they are now.
 func (s *Session) AnalyzeConf() analyze.Conf {
 	return analyze.Conf{
-		ANSI: s.Conf.Bool(KeyANSI), CaseSensitive: s.Conf.Bool(KeyCaseSensitive), Zone: s.Zone(), Get: s.Conf.Value,
+		ANSI: s.Conf.Bool(KeyANSI), CaseSensitive: s.Conf.Bool(KeyCaseSensitive), Zone: s.Zone(), Get: s.known,
 	}
+}
+
+// known answers what the analysis asks: settings, and who and where the session is.
+func (s *Session) known(key string) string {
+	switch key {
+	case "spark.millrace.currentDatabase":
+		return s.Namespace()
+	case "spark.millrace.currentUser":
+		if s.User != "" {
+			return s.User
+		}
+		if u, err := user.Current(); err == nil {
+			return u.Username
+		}
+	}
+	return s.Conf.Value(key)
 }
 
 // Analyze resolves a plan.

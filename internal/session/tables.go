@@ -10,6 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/sql"
 	"github.com/millrace/millrace/sink"
+	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/types"
 )
 
@@ -220,8 +221,8 @@ func (s *Session) newTable(t catalog.Table, replace bool) (catalog.Table, error)
 	if t.Format == "" {
 		t.Format = s.Conf.Value(KeySource)
 	}
-	if _, _, err := s.SinkFormat(t.Format); err != nil {
-		return t, err
+	if source.Lookup(t.Format) == nil && sink.Lookup(t.Format) == nil {
+		return t, errclass.New("DATA_SOURCE_NOT_FOUND", "provider", t.Format)
 	}
 	t.Created = s.server.Runtime.Clock.Now().UTC()
 	for _, p := range t.PartitionBy {
