@@ -75,6 +75,7 @@ var families = []func() []*Function{
 	momentFunctions,
 	pairFunctions,
 	sketchFunctions,
+	rankFunctions,
 }
 
 var registry = sync.OnceValue(func() map[string]*Function {

@@ -3,6 +3,7 @@ package agg
 import (
 	"math"
 
+	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/vec"
@@ -10,20 +11,52 @@ import (
 )
 
 func pairFunctions() []*Function {
-	one := func(name string, result func(p *pair) (float64, bool)) *Function {
-		return &Function{Name: name, Bind: func(b *Binding) (*Bound, error) { return bindPairs(b, result) }}
+	one := func(name string, result pairResult) *Function {
+		return &Function{Name: name, Bind: func(b *Binding) (*Bound, error) { return bindPairs(b, false, result) }}
+	}
+	// Regressions take the dependent variable first.
+	regr := func(name string, result pairResult) *Function {
+		return &Function{Name: name, Bind: func(b *Binding) (*Bound, error) { return bindPairs(b, true, result) }}
 	}
 	return []*Function{
-		one("covar_pop", func(p *pair) (float64, bool) { return p.ck / p.n, true }),
-		one("covar_samp", func(p *pair) (float64, bool) { return p.ck / (p.n - 1), p.n > 1 }),
-		one("corr", func(p *pair) (float64, bool) { return p.ck / math.Sqrt(p.xm*p.ym), p.n > 1 }),
+		one("covar_pop", func(p *pair, _ bool) (float64, bool, error) { return p.ck / p.n, true, nil }),
+		one("covar_samp", func(p *pair, _ bool) (float64, bool, error) { return p.ck / (p.n - 1), p.n > 1, nil }),
+		one("corr", correlation),
+		regr("regr_avgx", func(p *pair, _ bool) (float64, bool, error) { return p.x, true, nil }),
+		regr("regr_avgy", func(p *pair, _ bool) (float64, bool, error) { return p.y, true, nil }),
+		regr("regr_sxx", func(p *pair, _ bool) (float64, bool, error) { return p.xm, true, nil }),
+		regr("regr_syy", func(p *pair, _ bool) (float64, bool, error) { return p.ym, true, nil }),
+		regr("regr_sxy", func(p *pair, _ bool) (float64, bool, error) { return p.ck, true, nil }),
+		regr("regr_slope", func(p *pair, _ bool) (float64, bool, error) { return p.ck / p.xm, p.xm != 0, nil }),
+		regr("regr_intercept", func(p *pair, _ bool) (float64, bool, error) { return p.y - p.ck/p.xm*p.x, p.xm != 0, nil }),
+		regr("regr_r2", func(p *pair, _ bool) (float64, bool, error) {
+			if p.ym == 0 {
+				return 1, p.xm != 0, nil
+			}
+			return p.ck * p.ck / p.xm / p.ym, p.xm != 0, nil
+		}),
 	}
 }
+
+// correlation divides by zero, which fails under ANSI, when a column does not vary.
+func correlation(p *pair, ansi bool) (float64, bool, error) {
+	d := math.Sqrt(p.xm * p.ym)
+	switch {
+	case p.n <= 1:
+		return 0, false, nil
+	case d == 0 && ansi:
+		return 0, false, errclass.New("DIVIDE_BY_ZERO", "config", `"spark.sql.ansi.enabled"`)
+	}
+	return p.ck / d, d != 0, nil
+}
+
+// pairResult computes the result of a group that is not empty; ok false is null.
+type pairResult func(p *pair, ansi bool) (v float64, ok bool, err error)
 
 // pair are the moments of two columns together. Rows with a null in either do not count.
 type pair struct{ n, x, y, ck, xm, ym float64 }
 
-func bindPairs(b *Binding, result func(p *pair) (float64, bool)) (*Bound, error) {
+func bindPairs(b *Binding, swap bool, result pairResult) (*Bound, error) {
 	c := b.call()
 	if err := c.Arity(2, 2); err != nil {
 		return nil, err
@@ -38,12 +71,14 @@ func bindPairs(b *Binding, result func(p *pair) (float64, bool)) (*Bound, error)
 	}
 	return &Bound{
 		Args: casts, Type: types.Double, Nullable: true, State: state,
-		New: func() States { return &pairs{result: result} },
+		New: func() States { return &pairs{result: result, swap: swap, ansi: b.ANSI} },
 	}, nil
 }
 
 type pairs struct {
-	result func(p *pair) (float64, bool)
+	result pairResult
+	swap   bool // the first argument is y
+	ansi   bool
 	groups []pair
 }
 
@@ -51,6 +86,9 @@ func (s *pairs) Grow(n int) { s.groups = grown(s.groups, n) }
 
 func (s *pairs) Update(_ *expr.Eval, groups []uint32, args []*vec.Vector) {
 	vx, vy := flatten(args[0]), flatten(args[1])
+	if s.swap {
+		vx, vy = vy, vx
+	}
 	x, y := vec.Fixed[float64](vx), vec.Fixed[float64](vy)
 	validX, validY := vx.Validity(), vy.Validity()
 	for i, g := range groups {
@@ -89,7 +127,7 @@ func (s *pairs) Merge(_ *expr.Eval, groups []uint32, partial []*vec.Vector) {
 	}
 }
 
-func (s *pairs) Emit(_ *expr.Eval, groups []uint32) *vec.Vector {
+func (s *pairs) Emit(e *expr.Eval, groups []uint32) *vec.Vector {
 	r := vec.NewFixed(types.Double, len(groups))
 	dst := vec.Fixed[float64](r)
 	for i, g := range groups {
@@ -98,7 +136,10 @@ func (s *pairs) Emit(_ *expr.Eval, groups []uint32) *vec.Vector {
 			setNull(r, i)
 			continue
 		}
-		f, ok := s.result(p)
+		f, ok, err := s.result(p, s.ansi)
+		if err != nil {
+			e.Errs.Add(i, err)
+		}
 		if !ok {
 			setNull(r, i)
 			continue

@@ -357,8 +357,8 @@ func (s *decimalSums) Emit(e *expr.Eval, groups []uint32) *vec.Vector {
 	if s.raise {
 		for i, g := range groups {
 			if s.has[g] && s.over(g) {
-				e.Errs.Add(i, errclass.New("NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "value", decimal.String(s.sums[g], s.t.Scale),
-					"precision", itoa(s.t.Precision), "scale", itoa(s.t.Scale), "config", `"spark.sql.ansi.enabled"`))
+				e.Errs.Add(i, errclass.New("ARITHMETIC_OVERFLOW", "message", "Overflow in sum of decimals",
+					"alternative", " Use 'try_sum' to tolerate overflow and return NULL instead.", "config", `"spark.sql.ansi.enabled"`))
 			}
 		}
 	}

@@ -292,3 +292,10 @@ func temporalSQL(name string, args []Arg, texts []string) (string, bool) {
 	}
 	return "", false
 }
+
+// NumericOrTime is what approximate percentiles are taken of.
+var NumericOrTime = Accept{
+	name: `("NUMERIC" or "DATE" or "TIMESTAMP" or "TIMESTAMP_NTZ" or "INTERVAL YEAR TO MONTH" or "INTERVAL DAY TO SECOND")`,
+	to:   []types.DataType{types.Double},
+	has:  func(t types.DataType) bool { return IsNumeric(t) || isDateTime(t) || isAnsiInterval(t) },
+}
