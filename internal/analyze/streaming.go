@@ -280,7 +280,7 @@ func (c *streamCheck) join(n *plan.Join) error {
 	if err := boundedJoin(n, name); err != nil {
 		return err
 	}
-	if l, _, _ := plan.EquiKeys(n.Cond, plan.OutputSet(n.Left), plan.OutputSet(n.Right)); len(l) == 0 {
+	if keys, _ := plan.EquiKeys(n.Cond, plan.OutputSet(n.Left), plan.OutputSet(n.Right)); len(keys) == 0 {
 		text := "there is no condition"
 		if n.Cond != nil {
 			text = n.Cond.SQL()
@@ -293,10 +293,12 @@ func (c *streamCheck) join(n *plan.Join) error {
 // boundedJoin checks that a join of two streams that must find out when a row has had all its partners can.
 func boundedJoin(n *plan.Join, name string) error {
 	left, right := plan.OutputSet(n.Left), plan.OutputSet(n.Right)
-	l, r, _ := plan.EquiKeys(n.Cond, left, right)
-	for _, k := range slices.Concat(l, r) {
-		if a, ok := plan.Trim(k).(*plan.Attr); ok && a.EventTime {
-			return nil
+	keys, _ := plan.EquiKeys(n.Cond, left, right)
+	for _, k := range keys {
+		for _, e := range []plan.Expr{k.Left, k.Right} {
+			if a, ok := plan.Trim(e).(*plan.Attr); ok && a.EventTime {
+				return nil
+			}
 		}
 	}
 	bounded := func(state plan.IDSet) bool { return len(plan.TimeBounds(n.Cond, state)) > 0 }

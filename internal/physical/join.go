@@ -11,46 +11,6 @@ func oneRow() *vec.Batch { return vec.NewBatch(1) }
 
 func (p *Planner) over(attrs []*plan.Attr) *bind.Binder { return bind.New(attrs, p.Zone) }
 
-// equality is one pair of join keys.
-type equality struct {
-	left, right plan.Expr
-	nullSafe    bool
-}
-
-// Equalities splits a join condition into pairs of keys, each side over one input, and the rest, which may be nil.
-func Equalities(n *plan.Join) (pairs []equality, rest plan.Expr) {
-	left, right := plan.OutputSet(n.Left), plan.OutputSet(n.Right)
-	var others []plan.Expr
-	for _, c := range conjuncts(n.Cond) {
-		if call, ok := c.(*plan.Call); ok && len(call.Args) == 2 && (call.Fn.Name == "==" || call.Fn.Name == "<=>") {
-			a, b := call.Args[0], call.Args[1]
-			safe := call.Fn.Name == "<=>"
-			switch {
-			case left.Within(a) && right.Within(b) && constantFree(a, b):
-				pairs = append(pairs, equality{a, b, safe})
-				continue
-			case left.Within(b) && right.Within(a) && constantFree(a, b):
-				pairs = append(pairs, equality{b, a, safe})
-				continue
-			}
-		}
-		others = append(others, c)
-	}
-	return pairs, conjunction(others)
-}
-
-func conjuncts(e plan.Expr) []plan.Expr {
-	if e == nil {
-		return nil
-	}
-	return plan.Conjuncts(e)
-}
-
-// constantFree tells whether both sides read columns: a comparison with a constant is no join key.
-func constantFree(a, b plan.Expr) bool {
-	return len(plan.References(a)) > 0 && len(plan.References(b)) > 0
-}
-
 func conjunction(es []plan.Expr) plan.Expr {
 	if len(es) == 0 {
 		return nil
@@ -70,7 +30,8 @@ var joinKinds = map[plan.JoinKind]exec.JoinKind{
 // join builds a hash table of one side: of the right one, except where the right side's rows must all come out or where only it
 // is a stream. A side that was turned around is put back by a projection.
 func (p *Planner) join(n *plan.Join) (exec.Op, error) {
-	pairs, rest := Equalities(n)
+	pairs, others := plan.EquiKeys(n.Cond, plan.OutputSet(n.Left), plan.OutputSet(n.Right))
+	rest := conjunction(others)
 	turn := n.Kind == plan.RightOuter || (n.Right.Streaming() && !n.Left.Streaming() && (n.Kind == plan.Inner || n.Kind == plan.Cross))
 	probe, build := n.Left, n.Right
 	if turn {
@@ -86,7 +47,7 @@ func (p *Planner) join(n *plan.Join) (exec.Op, error) {
 	}
 	pb, bb := p.Binder(probe), p.Binder(build)
 	for _, e := range pairs {
-		pk, bk := e.left, e.right
+		pk, bk := e.Left, e.Right
 		if turn {
 			pk, bk = bk, pk
 		}
@@ -99,7 +60,7 @@ func (p *Planner) join(n *plan.Join) (exec.Op, error) {
 			return nil, err
 		}
 		j.ProbeKeys, j.BuildKeys = append(j.ProbeKeys, px), append(j.BuildKeys, bx)
-		j.NullSafe = append(j.NullSafe, e.nullSafe)
+		j.NullSafe = append(j.NullSafe, e.NullSafe)
 	}
 	both := append(append([]*plan.Attr(nil), probe.Output()...), build.Output()...)
 	if rest != nil {

@@ -260,8 +260,8 @@ func TestTimeBounds(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, got[0])
 		}
 	}
-	l, r, rest := EquiKeys(And(call(t, "==", rt, lt), call(t, ">", v, intLit(1))), left, IDSet{2: {}})
-	if len(l) != 1 || l[0] != Expr(lt) || r[0] != Expr(rt) || len(rest) != 1 {
-		t.Errorf("keys %v %v, rest %v", l, r, rest)
+	keys, rest := EquiKeys(And(call(t, "==", rt, lt), call(t, ">", v, intLit(1))), left, IDSet{2: {}})
+	if len(keys) != 1 || keys[0] != (EquiKey{Left: lt, Right: rt}) || len(rest) != 1 {
+		t.Errorf("keys %v, rest %v", keys, rest)
 	}
 }

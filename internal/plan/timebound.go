@@ -103,23 +103,30 @@ func (s *timeSum) add(e Expr, sign int64) bool {
 	return false
 }
 
-// EquiKeys splits a join condition into pairs of a left and a right expression that must be equal and the other conjuncts.
-func EquiKeys(cond Expr, left, right IDSet) (l, r, rest []Expr) {
+// EquiKey is a pair of expressions, one over each side of a join, that must be equal. With NullSafe (<=>) nulls are equal too.
+type EquiKey struct {
+	Left, Right Expr
+	NullSafe    bool
+}
+
+// EquiKeys splits a join condition into its equalities and the other conjuncts. A comparison with a constant is no join key.
+func EquiKeys(cond Expr, left, right IDSet) (keys []EquiKey, rest []Expr) {
 	for _, c := range Conjuncts(cond) {
 		call, ok := c.(*Call)
 		if ok && len(call.Args) == 2 && call.Fn != nil && (call.Fn.Name == "==" || call.Fn.Name == "<=>") {
 			a, b := call.Args[0], call.Args[1]
+			safe := call.Fn.Name == "<=>"
 			uses := len(References(a)) > 0 && len(References(b)) > 0
 			switch {
 			case uses && left.Within(a) && right.Within(b):
-				l, r = append(l, a), append(r, b)
+				keys = append(keys, EquiKey{a, b, safe})
 				continue
 			case uses && right.Within(a) && left.Within(b):
-				l, r = append(l, b), append(r, a)
+				keys = append(keys, EquiKey{b, a, safe})
 				continue
 			}
 		}
 		rest = append(rest, c)
 	}
-	return l, r, rest
+	return keys, rest
 }
