@@ -31,7 +31,8 @@ func WithUserID(id string) ConnectOption { return func(o *connectOptions) { o.us
 // WithSessionID joins the session of that id, a UUID, or makes it.
 func WithSessionID(id string) ConnectOption { return func(o *connectOptions) { o.sessionID = id } }
 
-// WithConf sets a configuration key before Connect returns.
+// WithConf sets a configuration key before Connect returns. An engine in this process takes any key, a server only those that a session can
+// change.
 func WithConf(key, value string) ConnectOption {
 	return func(o *connectOptions) {
 		if o.conf == nil {
@@ -89,7 +90,9 @@ func open(ctx context.Context, address string, o *connectOptions) (backend.Backe
 		if embedded == nil {
 			return nil, errclass.New("NO_EMBEDDED_ENGINE", "address", address)
 		}
-		return embedded(ctx, backend.Config{Workers: workers, Exact: o.exact})
+		conf := o.conf
+		o.conf = nil // the engine starts with it, so that settings work that a session cannot change
+		return embedded(ctx, backend.Config{Workers: workers, Conf: conf, Exact: o.exact})
 	}
 	a, err := remote.ParseAddress(address)
 	if err != nil {

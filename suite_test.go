@@ -2,37 +2,68 @@ package millrace_test
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"github.com/millrace/millrace"
+	"github.com/millrace/millrace/engine"
 	"github.com/millrace/millrace/types"
 )
 
 // remoteVar names a Spark Connect server to run the suite on, as well as on our own engine.
 const remoteVar = "MILLRACE_TEST_REMOTE"
 
-// each runs a test on every engine. What it expects must hold on all of them; Spark decides.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// each runs a test on every engine: ours in this process, there again with every message and record in its form on the wire, behind gRPC, and
+// Spark. What it expects must hold on all of them; Spark decides.
 func each(t *testing.T, test func(t *testing.T, spark *millrace.Session)) {
 	t.Helper()
-	for _, target := range []struct {
-		name    string
-		address func(t *testing.T) string
-	}{
-		{"spark", func(t *testing.T) string {
+	for name, address := range map[string]func(t *testing.T) string{
+		"embedded": func(*testing.T) string { return "local[2]" },
+		"exact":    func(*testing.T) string { return "local[2]" },
+		"loopback": serve,
+		"spark": func(t *testing.T) string {
 			if address := os.Getenv(remoteVar); address != "" {
 				return address
 			}
 			t.Skip(remoteVar + " names no Spark Connect server")
 			return ""
-		}},
+		},
 	} {
-		t.Run(target.name, func(t *testing.T) { test(t, connect(t, target.address(t))) })
+		t.Run(name, func(t *testing.T) {
+			var opts []millrace.ConnectOption
+			if name == "exact" {
+				opts = append(opts, millrace.WithExact())
+			}
+			test(t, connect(t, address(t), opts...))
+		})
 	}
+}
+
+// serve starts a server and returns its address.
+func serve(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serving, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- engine.Serve(serving, l, engine.Options{Workers: 2}) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return "sc://" + l.Addr().String()
 }
 
 func connect(t *testing.T, address string, opts ...millrace.ConnectOption) *millrace.Session {
@@ -55,7 +86,7 @@ func connect(t *testing.T, address string, opts ...millrace.ConnectOption) *mill
 
 // ctx ends a test that hangs with an error that says where.
 func ctx(t *testing.T) context.Context {
-	c, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute)
+	c, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
 	t.Cleanup(cancel)
 	return c
 }

@@ -2,5 +2,78 @@
 //
 //	import _ "github.com/millrace/millrace/engine"
 //
-// It owns nothing but the registration. Its test is the API's test-suite, which runs on it.
+// Serve makes a Spark Connect server of it. The package puts the parts together and registers the connectors; it owns nothing else. It
+// is tested by the API's test-suite, which runs on both.
 package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net"
+	"strconv"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/millrace/millrace/internal/backend"
+	"github.com/millrace/millrace/internal/backend/embedded"
+	"github.com/millrace/millrace/internal/connect"
+	"github.com/millrace/millrace/internal/connect/grpcserver"
+	"github.com/millrace/millrace/internal/connector"
+	"github.com/millrace/millrace/internal/engine"
+	"github.com/millrace/millrace/internal/session"
+)
+
+func init() {
+	connector.RegisterAll()
+	backend.RegisterEmbedded(func(_ context.Context, c backend.Config) (backend.Backend, error) {
+		return embedded.New(newService(Options{Workers: c.Workers, Conf: c.Conf}), c.Exact), nil
+	})
+}
+
+// Options are how an engine is set up.
+type Options struct {
+	// Workers is the number of goroutines that compute side by side, 0 for one for each core.
+	Workers int
+	// Conf are settings that sessions start with.
+	Conf map[string]string
+	// Log is told about the lives of queries and sessions; nil for silence.
+	Log *slog.Logger
+}
+
+func newService(o Options) *connect.Service {
+	rt := engine.New(engine.Runtime{Parallelism: o.Workers, Log: o.Log, Warehouse: o.Conf[session.KeyWarehouse]})
+	conf := map[string]string{"spark.master": "local[" + strconv.Itoa(rt.Parallelism) + "]"}
+	maps.Copy(conf, o.Conf)
+	return connect.New(session.NewServer(rt, conf), connect.SettingsOf(conf))
+}
+
+// stopTimeout bounds how long running work may take to end.
+const stopTimeout = 10 * time.Second
+
+// Serve serves Spark Connect on a listener until ctx ends, then ends all sessions with their queries.
+func Serve(ctx context.Context, l net.Listener, o Options) error {
+	svc := newService(o)
+	srv := grpcserver.New(svc)
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(l) }()
+	var err error
+	serving := true
+	select {
+	case err = <-failed:
+		serving = false
+	case <-ctx.Done():
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	err = errors.Join(err, svc.Close(end))
+	srv.Stop(end)
+	if serving {
+		if e := <-failed; !errors.Is(e, grpc.ErrServerStopped) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}

@@ -50,6 +50,8 @@ type Responses interface {
 type Config struct {
 	// Workers is the number of goroutines that work side by side, 0 for one for each core.
 	Workers int
+	// Conf are settings that sessions start with.
+	Conf map[string]string
 	// Exact makes every message and every record take the form that it would have on a wire, so that a test finds what gets past
 	// the protocol.
 	Exact bool

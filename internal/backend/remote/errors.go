@@ -37,7 +37,7 @@ func (c *Client) typed(ctx context.Context, s backend.Session, err error) error 
 		}
 		return err
 	}
-	e := &errclass.Error{Class: info.Metadata["errorClass"], SQLState: info.Metadata["sqlState"], Message: messageOf(st.Message())}
+	e := &errclass.Error{Class: info.Metadata["errorClass"], SQLState: info.Metadata["sqlState"], Message: messageOf(st.Message()), Kind: errclass.Other}
 	_ = json.Unmarshal([]byte(info.Metadata["classes"]), &e.JavaClasses)
 	_ = json.Unmarshal([]byte(info.Metadata["messageParameters"]), &e.Params)
 	if id := info.Metadata["errorId"]; id != "" {
