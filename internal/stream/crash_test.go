@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/millrace/millrace/internal/engine"
 	"github.com/millrace/millrace/internal/fs/errfs"
@@ -95,6 +96,42 @@ func TestCrashEverywhere(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestCrashesAtRandom cuts a query off several times, each time leaving what a disk may have made of the unsynced: names that are there
+// or not, files that are cut off or full of zeros.
+func TestCrashesAtRandom(t *testing.T) {
+	want := map[string]string{}
+	for _, c := range crashQueries {
+		w := newWorld(t)
+		w.feed(c.feed)
+		w.run(w.query(c.query), c.mode)
+		w.closing()
+		w.revive()
+		w.run(w.query(c.query), c.mode)
+		want[c.name] = strings.Join(final(w.sink, c.mode), "\n")
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		c := rapid.SampledFrom(crashQueries).Draw(r, "query")
+		w := newWorld(t)
+		w.sink.Again = rapid.Bool().Draw(r, "again")
+		w.feed(c.feed)
+		for range rapid.IntRange(1, 4).Draw(r, "crashes") {
+			w.crashing(c.query, c.mode, rapid.IntRange(1, 120).Draw(r, "at"))
+			w.mem = w.mem.Crash(func(n int) int { return rapid.IntRange(0, n-1).Draw(r, "left") })
+			w.revive()
+		}
+		w.run(w.query(c.query), c.mode)
+		w.closing()
+		w.revive()
+		w.run(w.query(c.query), c.mode)
+		if d := w.sink.Differences(); len(d) > 0 {
+			r.Fatalf("a batch that ran twice differs: %s", d[0])
+		}
+		if d := cmp.Diff(want[c.name], strings.Join(final(w.sink, c.mode), "\n")); d != "" {
+			r.Fatalf("%s (-without +with)\n%s", c.name, d)
+		}
+	})
 }
 
 // final is what must not depend on crashes: all rows, but for update the last version of each and for complete the last table.

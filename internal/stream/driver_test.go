@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/millrace/millrace/internal/engine"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/stream/streamtest"
@@ -453,5 +454,59 @@ func TestTemporaryCheckpoint(t *testing.T) {
 		if want := map[bool]int{false: 0, true: 1}[fails]; left != want {
 			t.Errorf("fails=%t: %d temporary checkpoints are left, want %d", fails, left, want)
 		}
+	}
+}
+
+// TestManualClock: with a clock that stands still a query that has nothing to do does nothing, and still answers.
+func TestManualClock(t *testing.T) {
+	w, s := simple(t)
+	clock := streamtest.NewClock(streamtest.Day)
+	w.rt = engine.New(engine.Runtime{FS: w.mem, Parallelism: 1, Clock: clock})
+	w.m = NewManager(w.rt, NewRegistry())
+	s.PerBatch = 1
+	q := w.start(w.request(w.query("SELECT k, current_timestamp() FROM e"), "append", Trigger{}))
+	w.allDone(q)
+	s.Add(row("a", 1))
+	w.allDone(q)
+	clock.Advance(time.Hour)
+	s.Add(row("b", 1))
+	w.allDone(q)
+	w.stop(q)
+	if d := cmp.Diff([]string{"a 00:00", "b 01:00"}, w.sink.All()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestContinuousRunsEpochs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := simple(t)
+		w.views["e"].(*plan.Scan).Name = "rate"
+		q := w.start(w.request(w.query("SELECT v + 1 FROM e WHERE k = 'a'"), "append", Trigger{Continuous, "1 second"}))
+		for i := range 3 {
+			s.Add(row("a", i))
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Second)
+		w.stop(q)
+		if d := cmp.Diff([]string{"1", "2", "3"}, w.sink.All()); d != "" || len(w.sink.Batches()) < 3 {
+			t.Errorf("%d epochs: %s", len(w.sink.Batches()), d)
+		}
+	})
+	w, _ := simple(t)
+	w.views["e"].(*plan.Scan).Name = "rate"
+	_, err := w.m.Start(t.Context(), w.request(w.query("SELECT k, count(*) FROM e GROUP BY k"), "update", Trigger{Continuous, "1 second"}))
+	if !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLateRowsAreCountedTwice: in groups as Spark does, and in rows.
+func TestLateRowsAreCountedTwice(t *testing.T) {
+	w := newWorld(t)
+	w.feed("B")
+	q := w.run(w.query("SELECT window(ts, '10 minutes'), sum(v) FROM b GROUP BY window(ts, '10 minutes')"), "append")
+	o := q.LastProgress().StateOperators[0]
+	if groups, rows := o.NumRowsDroppedByWatermark, o.CustomMetrics[metricLateRows]; groups != 1 || rows != 3 {
+		t.Errorf("%d groups, %d rows; want 1 and 3", groups, rows)
 	}
 }

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/errclass"
@@ -62,10 +63,24 @@ func freeze(logged *checkpoint.OffsetSeq, conf Conf, cores int, stateful bool) (
 		all[k] = v
 	}
 	if stateful {
-		all[keyProvider] = mem.Name
+		provider, err := stateProvider(conf.Value(keyProvider))
+		if err != nil {
+			return f, err
+		}
+		all[keyProvider] = provider
 	}
 	f.conf = checkpoint.NewConf(all)
 	return f, nil
+}
+
+// stateProvider is the provider that a new query gets for what the session asks for. Spark's own names stand for what they mean
+// there: state in memory, or state that may be larger; there is only the one in memory so far.
+func stateProvider(asked string) (string, error) {
+	switch {
+	case asked == "", asked == mem.Name, strings.HasPrefix(asked, "org.apache.spark.sql.execution.streaming.state."):
+		return mem.Name, nil
+	}
+	return "", errclass.New("STATE_STORE_INVALID_PROVIDER", "inputClass", asked)
 }
 
 // thaw reads the settings of a log. Old logs lack some; then the session's count, as in Spark.

@@ -144,6 +144,9 @@ func micros(ms int64) int64 {
 	return ms * 1000
 }
 
+// metricLateRows counts late rows one by one, where numRowsDroppedByWatermark counts groups for aggregations, as Spark does.
+const metricLateRows = "millrace.numInputRowsDroppedByWatermark"
+
 // report is the operator's part of a progress report. It is taken after the state was committed.
 func (o *operator) report(figures *stateful.OpStats, shuffle int, commitMs int64) StateOperatorProgress {
 	st := o.store.Stats()
@@ -166,8 +169,7 @@ func (o *operator) report(figures *stateful.OpStats, shuffle int, commitMs int64
 			"stateOnCurrentVersionSizeBytes": st.Bytes,
 			"numSnapshotsAutoRepaired":       0,
 			"forceSnapshotCount":             0,
-			// Rows, where numRowsDroppedByWatermark counts groups for aggregations as Spark does.
-			"millrace.numInputRowsDroppedByWatermark": figures.DroppedLateRows,
+			metricLateRows:                   figures.DroppedLateRows,
 		},
 	}
 	for _, name := range o.custom {
