@@ -54,14 +54,13 @@ func (c *compiler) join(p *physical.Planner, n *plan.Join) (exec.Op, error) {
 		op.Cond = &cond
 	}
 	op.Operator = len(c.out.operators)
-	c.add(&operator{op: op, name: "symmetricHashJoin", meaning: joinMeaning(c.out, n), hitsPerBatch: 1,
-		cleans: op.Left.Expiry >= 0 || op.Right.Expiry >= 0, storesPerPartition: joinStores})
+	c.add(&operator{op: op, name: "symmetricHashJoin", meaning: joinMeaning(c.out, n, keys), hitsPerBatch: 1,
+		cleans: op.Left.Expiry >= 0 || op.Right.Expiry >= 0, stores: joinStores})
 	return op, nil
 }
 
-// joinStores are the stores that Spark keeps for each partition of a join: for either side the number of values of a key, and the
-// values.
-const joinStores = 4
+// joinStores are the stores that Spark keeps for each partition of a join.
+var joinStores = []string{"left-keyToNumValues", "left-keyWithIndexToValue", "right-keyToNumValues", "right-keyWithIndexToValue"}
 
 // bySide splits the conjuncts of a join condition into those that look at one side only and the rest; nil stands for none.
 func bySide(n *plan.Join, conjuncts []plan.Expr) (left, right, rest plan.Expr) {

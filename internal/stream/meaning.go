@@ -111,6 +111,21 @@ func dedupMeaning(c *compiled, child plan.Node, keys []*plan.Attr) string {
 	return b.String()
 }
 
+func joinMeaning(c *compiled, n *plan.Join, keys []plan.EquiKey) string {
+	m := newMeaning(c, n)
+	var b strings.Builder
+	b.WriteString("join on ")
+	for i, k := range keys {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		m.expr(&b, k.Left, isWindow(k.Left))
+		b.WriteString(" = ")
+		m.expr(&b, k.Right, isWindow(k.Right))
+	}
+	return b.String()
+}
+
 func isWindow(e plan.Expr) bool {
 	a := plan.AttrOf(e)
 	return a != nil && (a.IsTimeWindow() || a.IsSessionWindow())

@@ -26,6 +26,8 @@ type operator struct {
 	cleans bool
 	// hitsPerBatch is how often Spark would open each store in a batch.
 	hitsPerBatch int64
+	// stores are the names of the stores that Spark keeps for each partition; nil is the one named default.
+	stores []string
 	// custom are the metrics that the operator itself adds.
 	custom []string
 
@@ -71,9 +73,18 @@ func closeStores(ops []*operator) error {
 
 // describe is the operator as the checkpoint notes it.
 func (o *operator) describe(number, shuffle int) checkpoint.Operator {
-	return checkpoint.Operator{ID: int64(number), Name: o.name, Stores: []checkpoint.Store{
-		{Name: "default", NumPartitions: int64(o.partitions(shuffle))},
-	}}
+	d := checkpoint.Operator{ID: int64(number), Name: o.name}
+	for _, name := range o.storeNames() {
+		d.Stores = append(d.Stores, checkpoint.Store{Name: name, NumPartitions: int64(o.partitions(shuffle))})
+	}
+	return d
+}
+
+func (o *operator) storeNames() []string {
+	if o.stores == nil {
+		return []string{"default"}
+	}
+	return o.stores
 }
 
 // checkOperators compares the operators of a plan with those that the checkpoint has state of. Until the first batch is committed
@@ -126,6 +137,19 @@ func flow(op exec.Op, global int64, at []int64) int64 {
 	switch op := op.(type) {
 	case *stateful.EventTime:
 		return global
+	case *stateful.Join:
+		at[op.Number()] = in
+		if in == noWatermark {
+			return in
+		}
+		// A row may come out as long as it is stored: what is above must wait for both sides.
+		out := in
+		for _, s := range []stateful.JoinSide{op.Left, op.Right} {
+			if s.Expiry >= 0 {
+				out = min(out, in+s.Offset/1000)
+			}
+		}
+		return out
 	case stateful.Operator:
 		at[op.Number()] = in
 		return in
@@ -150,7 +174,7 @@ const metricLateRows = "millrace.numInputRowsDroppedByWatermark"
 // report is the operator's part of a progress report. It is taken after the state was committed.
 func (o *operator) report(figures *stateful.OpStats, shuffle int, commitMs int64) StateOperatorProgress {
 	st := o.store.Stats()
-	instances := int64(o.partitions(shuffle))
+	instances := int64(o.partitions(shuffle) * len(o.storeNames()))
 	p := StateOperatorProgress{
 		OperatorName:              o.name,
 		NumRowsTotal:              st.Rows,

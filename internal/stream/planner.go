@@ -171,7 +171,7 @@ func (c *compiler) Plan(p *physical.Planner, n plan.Node) (exec.Op, error) {
 		return c.observe(p, n)
 	case *plan.Join:
 		if n.Left.Streaming() && n.Right.Streaming() {
-			return nil, physical.Unsupported(n)
+			return c.join(p, n)
 		}
 	}
 	return nil, nil
