@@ -28,11 +28,41 @@ func estimate(registers []uint8, p int) int64 {
 			empty++
 		}
 	}
-	e := alpha(p) * m * m / inverse
+	raw := alpha(p) * m * m / inverse
 	if empty > 0 {
-		if h := m * math.Log(m/float64(empty)); p > 18 && e <= 2.5*m || p <= 18 && h <= linearLimits[p-4] {
+		if h := m * math.Log(m/float64(empty)); p <= 18 && h <= linearLimits[p-4] || raw <= 2.5*m {
 			return int64(math.Round(h))
 		}
 	}
-	return int64(math.Round(e))
+	if raw > 5*m {
+		return int64(math.Round(raw))
+	}
+	return int64(math.Round(unbiased(raw, m, p)))
+}
+
+// unbiased corrects an estimate of few values: it finds the number for which such an estimate is to be expected.
+func unbiased(raw, m float64, p int) float64 {
+	n := raw
+	for range 12 {
+		step := expected(n, m, p) - raw
+		n -= step
+		if math.Abs(step) < 0.01 {
+			break
+		}
+	}
+	return max(n, 0)
+}
+
+// expected is the mean of the raw estimate of n values. A register is at most k with the probability exp(-n/m/2^k), nearly enough
+// independently of the others.
+func expected(n, m float64, p int) float64 {
+	mean, square, below, unit := 0.0, 0.0, 0.0, 1.0
+	for range 64 {
+		upTo := math.Exp(-n / m * unit)
+		mean += unit * (upTo - below)
+		square += unit * unit * (upTo - below)
+		below = upTo
+		unit /= 2
+	}
+	return alpha(p) * m / mean * (1 + (square-mean*mean)/(m*mean*mean))
 }
