@@ -23,6 +23,9 @@ func Plan(n plan.Node, o Options) (plan.Node, error) {
 	if n, err = fold(n, o); err != nil {
 		return nil, err
 	}
+	if n, err = plan.TransformUp(n, notNull); err != nil {
+		return nil, err
+	}
 	// Each round moves a filter past one node; plans are shallow, and the bound only guards against a rule that never rests.
 	for range maxRounds {
 		before := n
