@@ -23,6 +23,7 @@ var fileTable = table{
 	"INVALID_CORRUPT_RECORD_TYPE":                          {"42804", Analysis, "The column <columnName> for corrupt records must be a nullable STRING, not <actualType>."},
 	"INVALID_COLUMN_NAME_AS_PATH":                          {"46121", Analysis, "The column <columnName> cannot be saved by <datasource>: its name holds characters that paths may not hold. Give it an alias."},
 	"INVALID_OPTION_VALUE":                                 {"22023", IllegalArgument, "The option <option> of <format> cannot be '<value>': <requirement>"},
+	"CANNOT_MERGE_SCHEMAS":                                 {"42KD9", SparkFailure, "The schemas <left> and <right> of two files cannot be merged: a column has types that do not go together. Give a schema."},
 	"UNSUPPORTED_TIME_TYPE":                                {"0A000", Analysis, "The format does not support the type TIME; cast the column to STRING."},
 	"EMPTY_SCHEMA_NOT_SUPPORTED_FOR_DATASOURCE":            {"0A000", Analysis, "The format <format> cannot store rows without columns."},
 	"DATA_SOURCE_TABLE_SCHEMA_MISMATCH":                    {"42KD1", Analysis, "The schema given (<tableSchema>) is not that of the source (<dsSchema>)."},
