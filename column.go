@@ -30,14 +30,14 @@ func Col(name string) Column {
 	if strings.HasSuffix(name, ".*") {
 		return Column{expr: star(name)}
 	}
-	return Column{expr: attribute(name, nil)}
+	return Column{expr: placedAt(attribute(name, nil))}
 }
 
 // Expr is the column of a SQL expression.
 func Expr(sql string) Column {
-	return Column{expr: &connectpb.Expression{ExprType: &connectpb.Expression_ExpressionString_{
+	return Column{expr: placedAt(&connectpb.Expression{ExprType: &connectpb.Expression_ExpressionString_{
 		ExpressionString: &connectpb.Expression_ExpressionString{Expression: sql},
-	}}}
+	}})}
 }
 
 // Lit is a literal. Numbers, strings, booleans, []byte, time.Time (TIMESTAMP), time.Duration (INTERVAL DAY TO SECOND), the value types
@@ -60,7 +60,7 @@ func CallDistinct(name string, args ...any) Column { return call(name, true, arg
 func call(name string, distinct bool, args []any) Column {
 	cols := columns(args)
 	exprs, err := expressions(cols)
-	return Column{expr: function(name, distinct, exprs...), err: err}
+	return Column{expr: placedAt(function(name, distinct, exprs...)), err: err}
 }
 
 // use returns what is wrong with a Column that is put into a plan.

@@ -17,7 +17,7 @@ func (c Column) op(name string, operands ...any) Column {
 		exprs = append(exprs, l.expr)
 		err = firstError(err, l.use())
 	}
-	return Column{expr: function(name, false, exprs...), err: err}
+	return Column{expr: placedAt(function(name, false, exprs...)), err: err}
 }
 
 // Add is c + v.
@@ -147,7 +147,7 @@ func (c Column) castTo(to any, mode connectpb.Expression_Cast_EvalMode) Column {
 	if err := firstError(c.use(), mistake(err)); err != nil {
 		return Column{err: err}
 	}
-	return Column{expr: cast(c.expr, t, mode)}
+	return Column{expr: placedAt(cast(c.expr, t, mode))}
 }
 
 func cast(e *connectpb.Expression, t types.DataType, mode connectpb.Expression_Cast_EvalMode) *connectpb.Expression {
@@ -198,9 +198,9 @@ func (c Column) GetItem(key any) Column {
 	if err := firstError(c.use(), k.use()); err != nil {
 		return Column{err: err}
 	}
-	return Column{expr: &connectpb.Expression{ExprType: &connectpb.Expression_UnresolvedExtractValue_{
+	return Column{expr: placedAt(&connectpb.Expression{ExprType: &connectpb.Expression_UnresolvedExtractValue_{
 		UnresolvedExtractValue: &connectpb.Expression_UnresolvedExtractValue{Child: c.expr, Extraction: k.expr},
-	}}}
+	}})}
 }
 
 // WithField is the struct c with a field added or replaced.

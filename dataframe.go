@@ -50,7 +50,7 @@ func (d *DataFrame) Col(name string) Column {
 		e.GetUnresolvedStar().PlanId = id
 		return Column{expr: e}
 	}
-	return Column{expr: attribute(name, id)}
+	return Column{expr: placedAt(attribute(name, id))}
 }
 
 // Select computes columns.

@@ -44,6 +44,8 @@ type subscription struct {
 	mu        sync.Mutex
 	listeners []StreamingQueryListener
 	queue     []event
+	held      []event // back until no query is being started
+	starting  int     // calls of Start
 	wake      chan struct{} // holds a token when there is something to look at
 }
 
@@ -160,7 +162,7 @@ func (s *subscription) dispatch() {
 			for _, l := range listeners {
 				e(l)
 			}
-		case ended:
+		case ended && !s.holding():
 			return
 		default:
 			<-s.wake
@@ -201,16 +203,51 @@ func (b *listenerBus) remove(ctx context.Context, l StreamingQueryListener) erro
 	}
 }
 
-// started queues the event of a query that has just been started; the server sends it with the answer to Start.
-func (b *listenerBus) started(text string) error {
-	var e QueryStartedEvent
-	if err := json.Unmarshal([]byte(text), &e); err != nil {
-		return badEvent("a start", err)
+// starting holds events back until done is called: the start of a query comes with the answer to Start, which other events of the query
+// must not overtake. done takes the event as JSON, or nil if there is none.
+func (b *listenerBus) starting() (done func(text *string) error) {
+	sub := b.subscription()
+	if sub != nil {
+		sub.mu.Lock()
+		sub.starting++
+		sub.mu.Unlock()
 	}
-	if sub := b.subscription(); sub != nil {
-		sub.push(func(l StreamingQueryListener) { l.OnQueryStarted(e) })
+	return func(text *string) error {
+		var started event
+		var err error
+		if text != nil {
+			var e QueryStartedEvent
+			if err = json.Unmarshal([]byte(*text), &e); err != nil {
+				err = badEvent("a start", err)
+			} else {
+				started = func(l StreamingQueryListener) { l.OnQueryStarted(e) }
+			}
+		}
+		if sub != nil {
+			sub.started(started)
+		}
+		return err
 	}
-	return nil
+}
+
+// started ends a call of Start.
+func (s *subscription) started(e event) {
+	s.mu.Lock()
+	if e != nil {
+		s.queue = append(s.queue, e)
+	}
+	if s.starting--; s.starting == 0 {
+		s.queue = append(s.queue, s.held...)
+		s.held = nil
+	}
+	s.mu.Unlock()
+	s.signal()
+}
+
+func (s *subscription) holding() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.starting > 0
 }
 
 // close ends the stream and waits for it. A listener that is being called finishes by itself.
@@ -253,7 +290,11 @@ func parseEvent(m *connectpb.StreamingQueryListenerEvent) (event, error) {
 
 func (s *subscription) push(e event) {
 	s.mu.Lock()
-	s.queue = append(s.queue, e)
+	if s.starting > 0 {
+		s.held = append(s.held, e)
+	} else {
+		s.queue = append(s.queue, e)
+	}
 	s.mu.Unlock()
 	s.signal()
 }

@@ -3,7 +3,10 @@ package millrace
 import (
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
+
+	"github.com/millrace/millrace/internal/connectpb"
 )
 
 // The packages whose functions are never the place of a mistake.
@@ -23,6 +26,19 @@ func mistake(err error) error {
 		return err
 	}
 	return &placed{method: method, file: file, line: line, err: err}
+}
+
+// placedAt notes in an expression where the program made it, for the errors that the engine finds.
+func placedAt(e *connectpb.Expression) *connectpb.Expression {
+	method, file, line := callSite()
+	if file == "" {
+		return e
+	}
+	// The protocol knows the places of programs in Python and on the JVM. Python's is a call and a line of text, which fits.
+	e.Common = &connectpb.ExpressionCommon{Origin: &connectpb.Origin{Function: &connectpb.Origin_PythonOrigin{
+		PythonOrigin: &connectpb.PythonOrigin{Fragment: method, CallSite: file + ":" + strconv.Itoa(line)},
+	}}}
+	return e
 }
 
 // placed is an error with its place in the program.

@@ -172,6 +172,12 @@ func TestErrors(t *testing.T) {
 			t.Errorf("context %+v", e.Context)
 		}
 
+		_, err = spark.Range(0, 1, 1).Select(f.Lit(1).Div(0)).Collect(ctx(t))
+		e = expectClass(t, err, "DIVIDE_BY_ZERO")
+		if len(e.Context) != 1 || e.Context[0].Fragment != "Div" || !strings.Contains(e.Context[0].CallSite, "session_test.go:") {
+			t.Errorf("context %+v", e.Context)
+		}
+
 		_, err = spark.SQL(ctx(t), "SELEC 1")
 		expectClass(t, err, "PARSE_SYNTAX_ERROR")
 		_, err = sql(t, spark, "SELECT 1 / 0").Collect(ctx(t))

@@ -84,6 +84,7 @@ func (w *DataStreamWriter) start(ctx context.Context, m *connectpb.WriteStreamOp
 		w.trigger.set(m)
 	}
 	s := w.d.s
+	told := s.bus.starting()
 	var started *connectpb.WriteStreamOperationStartResult
 	err := s.command(ctx, &connectpb.Command{CommandType: &connectpb.Command_WriteStreamOperationStart{WriteStreamOperationStart: m}},
 		func(r *connectpb.ExecutePlanResponse) {
@@ -91,16 +92,16 @@ func (w *DataStreamWriter) start(ctx context.Context, m *connectpb.WriteStreamOp
 				started = x
 			}
 		})
+	if err == nil && started == nil {
+		err = errclass.New("UNEXPECTED_RESPONSE", "reason", "it does not tell which query was started")
+	}
+	if started != nil {
+		err = firstError(err, told(started.QueryStartedEventJson))
+	} else {
+		err = firstError(err, told(nil))
+	}
 	if err != nil {
 		return nil, err
-	}
-	if started == nil {
-		return nil, errclass.New("UNEXPECTED_RESPONSE", "reason", "it does not tell which query was started")
-	}
-	if started.QueryStartedEventJson != nil {
-		if err := s.bus.started(started.GetQueryStartedEventJson()); err != nil {
-			return nil, err
-		}
 	}
 	return &StreamingQuery{s: s, id: started.GetQueryId().GetId(), runID: started.GetQueryId().GetRunId(), name: started.GetName()}, nil
 }

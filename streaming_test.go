@@ -298,33 +298,30 @@ func TestListeners(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := spark.ReadStream().SchemaDDL("ts TIMESTAMP, user STRING, amount INT").JSON(events(t))
+		await := func(want ...seen) {
+			t.Helper()
+			var all []seen
+			for len(all) < len(want) {
+				select {
+				case e := <-got:
+					all = append(all, e)
+				case <-ctx(t).Done():
+					t.Fatal("no more events")
+				}
+			}
+			if diff := cmp.Diff(want, all, cmp.AllowUnexported(seen{})); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		}
 		good := finish(t, in.WriteStream().Format("noop").Option("checkpointLocation", t.TempDir()).Trigger(millrace.AvailableNow()))
+		await(seen{kind: "started", id: good.ID()}, seen{kind: "progress", id: good.ID(), rows: 3}, seen{kind: "terminated", id: good.ID()})
 		bad, err := in.Select(f.RaiseError(f.Lit("no"))).WriteStream().Format("noop").Option("checkpointLocation", t.TempDir()).
 			Trigger(millrace.AvailableNow()).Start(ctx(t))
 		if err != nil {
 			t.Fatal(detail(err))
 		}
 		expectClass(t, bad.AwaitTermination(ctx(t)), "STREAM_FAILED")
-
-		want := []seen{
-			{kind: "started", id: good.ID()},
-			{kind: "progress", id: good.ID(), rows: 3},
-			{kind: "terminated", id: good.ID()},
-			{kind: "started", id: bad.ID()},
-			{kind: "terminated", id: bad.ID(), class: "USER_RAISED_EXCEPTION"},
-		}
-		var all []seen
-		for len(all) < len(want) {
-			select {
-			case e := <-got:
-				all = append(all, e)
-			case <-ctx(t).Done():
-				t.Fatal("no more events")
-			}
-		}
-		if diff := cmp.Diff(want, all, cmp.AllowUnexported(seen{})); diff != "" {
-			t.Errorf("events (-want +got):\n%s", diff)
-		}
+		await(seen{kind: "started", id: bad.ID()}, seen{kind: "terminated", id: bad.ID(), class: "USER_RAISED_EXCEPTION"})
 
 		for _, l := range []millrace.StreamingQueryListener{l, second, l} {
 			if err := m.RemoveListener(ctx(t), l); err != nil {
