@@ -10,6 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/connector/noop"
 	"github.com/millrace/millrace/internal/connector/rate"
 	"github.com/millrace/millrace/internal/connector/socket"
+	"github.com/millrace/millrace/internal/connector/textfile"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/source"
@@ -21,6 +22,7 @@ func RegisterAll() { Register(fs.Local()) }
 // Register makes the connectors known, with files on fsys.
 func Register(fsys fs.FS) {
 	source.Register("json", files.Format{Kind: jsonfile.Kind{}, FS: fsys})
+	source.Register("text", files.Format{Kind: textfile.Kind{}, FS: fsys})
 	source.Register("rate", rate.Rate{FS: fsys})
 	source.Register("rate-micro-batch", rate.MicroBatch{})
 	source.Register("socket", socket.Format{})
