@@ -29,7 +29,8 @@ type holder struct {
 	abandoned map[string]time.Time // released operations, whose ids are refused for a while
 	errs      errorLog
 	closed    bool
-	sub       *subscription // of the listener bus, or nil
+	sub       *subscription         // of the listener bus, or nil
+	starts    map[*operation]string // starts of streaming queries that clients have not read to the end, with the run or ""
 
 	streams *stream.Manager
 }
@@ -80,7 +81,8 @@ func (s *Service) session(req header) (*holder, error) {
 }
 
 func (s *Service) newHolder(ss *session.Session) *holder {
-	h := &holder{Session: ss, svc: s, used: s.clock.Now(), ops: map[string]*operation{}, abandoned: map[string]time.Time{}}
+	h := &holder{Session: ss, svc: s, used: s.clock.Now(), ops: map[string]*operation{}, abandoned: map[string]time.Time{},
+		starts: map[*operation]string{}}
 	h.streams = stream.NewManager(s.server.Runtime, s.registry)
 	h.ctx, h.cancel = context.WithCancel(s.ctx)
 	return h

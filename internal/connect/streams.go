@@ -57,10 +57,13 @@ func (op *operation) startStream(m *connectpb.WriteStreamOperationStart) error {
 			return err
 		}
 	}
+	op.h.starting(op, "")
 	q, err := op.h.streams.Start(op.ctx, r)
 	if err != nil {
+		op.h.started(op)
 		return err
 	}
+	op.h.starting(op, q.RunID())
 	res := &connectpb.WriteStreamOperationStartResult{QueryId: instanceID(q), Name: q.Name()}
 	if op.h.listening() {
 		started := q.Started().JSON()
@@ -262,6 +265,7 @@ func (op *operation) listen() error {
 		case stream.QueryTerminated:
 			kind = connectpb.StreamingQueryEventType_QUERY_TERMINATED_EVENT
 		}
+		op.h.awaitStart(op.ctx, ev.RunID)
 		err = op.sendEvents(&connectpb.StreamingQueryListenerEventsResult{
 			Events: []*connectpb.StreamingQueryListenerEvent{{EventJson: ev.JSON(), EventType: kind}},
 		})

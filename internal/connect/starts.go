@@ -1,0 +1,69 @@
+package connect
+
+import (
+	"context"
+	"time"
+)
+
+// Clients make the start event of a query themselves when they have the reply of its start, while all other events come to them on
+// another stream. For a start event to come first, a query's events are held back until the reply has been read.
+
+// starting notes that a query is being started; the run is "" as long as it is not known.
+func (h *holder) starting(op *operation, run string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.starts[op] = run
+}
+
+// started forgets a start.
+func (h *holder) started(op *operation) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.starts, op)
+}
+
+// pendingStart finds a start that may be that of a run.
+func (h *holder) pendingStart(run string) *operation {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for op, r := range h.starts {
+		if r == "" || r == run {
+			return op
+		}
+	}
+	return nil
+}
+
+// startWait is how long events wait for a client that does not read its reply.
+const startWait = 3 * time.Second
+
+// awaitStart waits until the client has read the reply of the start of a run.
+func (h *holder) awaitStart(ctx context.Context, run string) {
+	var late <-chan time.Time
+	for {
+		op := h.pendingStart(run)
+		if op == nil {
+			return
+		}
+		op.mu.Lock()
+		read, changed := op.done && op.sent >= op.first+int64(len(op.buf))-1, op.changed
+		op.mu.Unlock()
+		if read {
+			h.started(op)
+			continue
+		}
+		if late == nil {
+			var stop func()
+			late, stop = h.svc.clock.After(startWait)
+			defer stop()
+		}
+		select {
+		case <-changed:
+		case <-late:
+			h.started(op)
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
