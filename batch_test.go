@@ -142,6 +142,30 @@ func TestFunctions(t *testing.T) {
 			{f.Size("ar"), int32(3)},
 			{f.SortArray("ar", false), []any{int32(3), int32(2), int32(1)}},
 			{f.ElementAt("m", "k"), int32(5)},
+			{f.Year("ts"), int32(2026)},
+			{f.DateAdd("d", 1), "2026-02-01 00:00:00 UTC"},
+			{f.DateFormat("ts", "yyyy/MM/dd"), "2026/01/02"},
+			{f.ToTimestamp(f.Lit("2026-01-01 00:00:01")), "2026-01-01 00:00:01 UTC"},
+			{f.Window("ts", "10 minutes").GetField("start"), "2026-01-02 03:00:00 UTC"},
+			{f.Round(f.Lit(2.345), 2), 2.35},
+			{f.Greatest(f.Lit(1), f.Lit(3)), int32(3)},
+			{f.GetJSONObject(f.Lit(`{"a": {"b": 1}}`), "$.a.b"), "1"},
+		} {
+			got := collect(t, d.Select(tt.c.As("c")))
+			if diff := cmp.Diff(rows(row(tt.want)), got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.c, diff)
+			}
+		}
+	})
+}
+
+func TestLambdas(t *testing.T) {
+	each(t, func(t *testing.T, spark *millrace.Session) {
+		d := sql(t, spark, "SELECT array(3, 1, 2) AS ar")
+		for _, tt := range []struct {
+			c    millrace.Column
+			want any
+		}{
 			{f.Transform("ar", func(x millrace.Column) millrace.Column { return x.Add(1) }), []any{int32(4), int32(2), int32(3)}},
 			{f.Filter("ar", func(x millrace.Column) millrace.Column { return x.Gt(1) }), []any{int32(3), int32(2)}},
 			{
@@ -154,14 +178,6 @@ func TestFunctions(t *testing.T) {
 				}),
 				[]any{int32(18), int32(6), int32(12)},
 			},
-			{f.Year("ts"), int32(2026)},
-			{f.DateAdd("d", 1), "2026-02-01 00:00:00 UTC"},
-			{f.DateFormat("ts", "yyyy/MM/dd"), "2026/01/02"},
-			{f.ToTimestamp(f.Lit("2026-01-01 00:00:01")), "2026-01-01 00:00:01 UTC"},
-			{f.Window("ts", "10 minutes").GetField("start"), "2026-01-02 03:00:00 UTC"},
-			{f.Round(f.Lit(2.345), 2), 2.35},
-			{f.Greatest(f.Lit(1), f.Lit(3)), int32(3)},
-			{f.GetJSONObject(f.Lit(`{"a": {"b": 1}}`), "$.a.b"), "1"},
 		} {
 			got := collect(t, d.Select(tt.c.As("c")))
 			if diff := cmp.Diff(rows(row(tt.want)), got); diff != "" {
@@ -185,6 +201,12 @@ func TestGroups(t *testing.T) {
 			row("Oslo", int64(2)), row("Rome", int64(2)), row(nil, int64(4)))
 		expect(t, p.GroupBy("city").Pivot("name", "Ann", "Bob").Agg(f.Max("age")).OrderBy("city"),
 			row("Oslo", nil, int32(25)), row("Rome", int32(31), nil))
+	})
+}
+
+func TestWindowFunctions(t *testing.T) {
+	each(t, func(t *testing.T, spark *millrace.Session) {
+		p := people(spark)
 		w := millrace.NewWindow().PartitionBy("city").OrderBy(f.Col("age").Desc())
 		expect(t, p.Select("name", f.RowNumber().Over(w).As("r"), f.Sum("age").Over(w.RowsBetween(millrace.UnboundedPreceding, millrace.CurrentRow)).As("s")).OrderBy("name"),
 			row("Ann", int32(1), int64(31)), row("Bob", int32(2), int64(65)), row("Cyd", int32(2), int64(31)), row("Dan", int32(1), int64(40)))
@@ -306,10 +328,9 @@ func TestSchemasAndTexts(t *testing.T) {
 	})
 }
 
-func TestFilesInBatch(t *testing.T) {
+func TestJSONFiles(t *testing.T) {
 	each(t, func(t *testing.T, spark *millrace.Session) {
-		dir := t.TempDir()
-		out := filepath.Join(dir, "out")
+		out := filepath.Join(t.TempDir(), "out")
 		p := people(spark)
 		if err := p.Write().PartitionBy("city").JSON(ctx(t), out); err != nil {
 			t.Fatal(err)
@@ -322,21 +343,38 @@ func TestFilesInBatch(t *testing.T) {
 		}
 		back := spark.Read().SchemaDDL("name STRING, age INT, city STRING").JSON(out)
 		expect(t, back.GroupBy("city").Count().OrderBy("city"), row("Oslo", int64(2)), row("Rome", int64(3)))
+	})
+}
 
-		csv := filepath.Join(dir, "csv")
-		if err := p.Write().Option("header", true).CSV(ctx(t), csv); err != nil {
+func TestCSVFiles(t *testing.T) {
+	each(t, func(t *testing.T, spark *millrace.Session) {
+		out := filepath.Join(t.TempDir(), "out")
+		if err := people(spark).Write().Option("header", true).CSV(ctx(t), out); err != nil {
 			t.Fatal(err)
 		}
-		expect(t, spark.Read().Options(map[string]string{"header": "true"}).CSV(csv).Where("name = 'Cyd'"), row("Cyd", nil, "Rome"))
+		expect(t, spark.Read().Options(map[string]string{"header": "true"}).CSV(out).Where("name = 'Cyd'"), row("Cyd", nil, "Rome"))
+	})
+}
 
-		parquet := filepath.Join(dir, "parquet")
-		if err := p.Write().Mode(millrace.SaveOverwrite).Parquet(ctx(t), parquet); err != nil {
+func TestParquetFiles(t *testing.T) {
+	each(t, func(t *testing.T, spark *millrace.Session) {
+		out := filepath.Join(t.TempDir(), "out")
+		if err := people(spark).Write().Mode(millrace.SaveOverwrite).Parquet(ctx(t), out); err != nil {
 			t.Fatal(err)
 		}
-		expect(t, spark.Read().Parquet(parquet).OrderBy("name").Limit(1), row("Ann", int32(31), "Rome"))
+		expect(t, spark.Read().Parquet(out).OrderBy("name").Limit(1), row("Ann", int32(31), "Rome"))
+	})
+}
 
-		write(t, filepath.Join(dir, "text"), "a.txt", "one\ntwo\n")
-		expect(t, spark.Read().Text(filepath.Join(dir, "text")), row("one"), row("two"))
+func TestTextFiles(t *testing.T) {
+	each(t, func(t *testing.T, spark *millrace.Session) {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "in"), "a.txt", "one\ntwo\n")
+		expect(t, spark.Read().Text(filepath.Join(dir, "in")), row("one"), row("two"))
+		if err := spark.Read().Text(filepath.Join(dir, "in")).Write().Text(ctx(t), filepath.Join(dir, "out")); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, spark.Read().Text(filepath.Join(dir, "out")), row("one"), row("two"))
 	})
 }
 

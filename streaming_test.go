@@ -248,7 +248,6 @@ func TestWhatCannotStart(t *testing.T) {
 			{"STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION", "", memory(in.GroupBy("user").Count())},
 			{"STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION", "", memory(in).OutputMode(millrace.Complete)},
 			{"STREAMING_OUTPUT_MODE.INVALID", "", memory(in).OutputMode("sometimes")},
-			{"", "checkpointLocation", in.WriteStream().Format("json").Option("path", t.TempDir())},
 			{"DATA_SOURCE_NOT_FOUND", "", in.WriteStream().Format("no_such_sink")},
 			{"", "interval", memory(in).Trigger(millrace.ProcessingTime("now and then"))},
 			{"WRITE_STREAM_NOT_ALLOWED", "", memory(spark.Range(0, 1, 1))},
@@ -268,6 +267,16 @@ func TestWhatCannotStart(t *testing.T) {
 		}
 		if _, err := in.Collect(ctx(t)); err == nil {
 			t.Error("a stream was collected")
+		}
+	})
+}
+
+func TestFileSinksNeedACheckpoint(t *testing.T) {
+	each(t, func(t *testing.T, spark *millrace.Session) {
+		in := spark.ReadStream().SchemaDDL("amount INT").JSON(events(t))
+		_, err := in.WriteStream().Format("json").Start(ctx(t), t.TempDir())
+		if err == nil || !strings.Contains(err.Error(), "checkpointLocation") {
+			t.Errorf("got %v", err)
 		}
 	})
 }

