@@ -1,6 +1,8 @@
 package physical
 
 import (
+	"slices"
+
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/exec"
 	"github.com/millrace/millrace/internal/expr"
@@ -20,7 +22,18 @@ func (p *Planner) aggregate(n *plan.Aggregate) (exec.Op, error) {
 		return nil, err
 	}
 	result.In = h
+	if i := SessionKey(n); i >= 0 {
+		result.In = &exec.SessionAgg{Group: h, Session: i}
+	}
 	return result, nil
+}
+
+// SessionKey is the place of the session window among the keys of a grouping, or -1.
+func SessionKey(n *plan.Aggregate) int {
+	return slices.IndexFunc(n.Keys, func(k plan.Expr) bool {
+		a := plan.AttrOf(k)
+		return a != nil && a.IsSessionWindow()
+	})
 }
 
 // Grouping splits an Aggregate into the grouping itself and the projection that computes the output columns from keys and
