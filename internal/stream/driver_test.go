@@ -236,6 +236,30 @@ func TestPanicOfAConnectorEndsTheQuery(t *testing.T) {
 	}
 }
 
+func TestConnectorsOwnWords(t *testing.T) {
+	w, s := simple(t)
+	s.Fail = func(string) error { return errors.New("connection refused by the sensor") }
+	events, cancel := w.m.Subscribe()
+	defer cancel()
+	q := w.start(w.request(w.query("SELECT * FROM e"), "append", Trigger{}))
+	_, err := q.AwaitTermination(t.Context(), -1)
+	if !errclass.Has(err, "STREAM_FAILED") || errclass.Has(err, "INTERNAL_ERROR") || !strings.Contains(err.Error(), "connection refused by the sensor") {
+		t.Errorf("got %v", err)
+	}
+	for {
+		ev, err := events.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev.Kind == QueryTerminated {
+			if text, class := failure(ev.Err); class != "" || text != "java.lang.RuntimeException: connection refused by the sensor" {
+				t.Errorf("event: %q %q", text, class)
+			}
+			return
+		}
+	}
+}
+
 func TestStopInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := simple(t)
@@ -482,11 +506,11 @@ func TestContinuousRunsEpochs(t *testing.T) {
 		w, s := simple(t)
 		w.views["e"].(*plan.Scan).Name = "rate"
 		q := w.start(w.request(w.query("SELECT v + 1 FROM e WHERE k = 'a'"), "append", Trigger{Continuous, "1 second"}))
+		time.Sleep(time.Second / 2) // between two epochs
 		for i := range 3 {
 			s.Add(row("a", i))
 			time.Sleep(time.Second)
 		}
-		time.Sleep(time.Second)
 		w.stop(q)
 		if d := cmp.Diff([]string{"1", "2", "3"}, w.sink.All()); d != "" || len(w.sink.Batches()) < 3 {
 			t.Errorf("%d epochs: %s", len(w.sink.Batches()), d)

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -216,7 +217,10 @@ func (q *Query) end(failure error) {
 	var e *errclass.Error
 	message := "Stopped"
 	if failure != nil {
-		cause := errclass.Internal(failure)
+		cause, ok := errors.AsType[*errclass.Error](failure)
+		if !ok { // a connector's own words: the engine is not at fault
+			cause = &errclass.Error{Message: failure.Error(), Kind: errclass.Other, Cause: failure}
+		}
 		e = errclass.New("STREAM_FAILED", "id", q.id, "runId", q.runID, "message", cause.Detail()).WithCause(cause)
 		message = "Terminated with exception: " + cause.Error()
 	}
