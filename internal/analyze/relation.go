@@ -149,6 +149,9 @@ func (r *resolver) read(n *plan.Read) (plan.Node, error) {
 	}
 	f := source.Lookup(name)
 	if f == nil {
+		if n.Stream && strings.EqualFold(name, "jdbc") {
+			return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.SOURCE", "provider", name) // Spark has it, for batch reads only
+		}
 		return nil, errclass.New("DATA_SOURCE_NOT_FOUND", "provider", name)
 	}
 	t := r.opened[n.ID]

@@ -55,6 +55,7 @@ var streamingTable = table{
 	"INVALID_STREAMING_OPTION.NO_SCHEMA":              {"42601", IllegalArgument, "A schema must be given for the streaming source <provider>; call schema(\"...\") or set spark.sql.streaming.schemaInference to true."},
 	"INVALID_STREAMING_OPTION.NO_PATH":                {"42601", IllegalArgument, "The option 'path' is not set; pass a directory to load() or start()."},
 	"INVALID_STREAMING_OPTION.NO_HOST":                {"42601", Analysis, "The socket source needs the option host."},
+	"STREAMING_SOURCE_UNREACHABLE":                    {"08001", SparkFailure, "The source <address> cannot be reached. Check host and port, and that something listens there."},
 	"INVALID_STREAMING_OPTION.NO_PORT":                {"42601", Analysis, "The socket source needs the option port."},
 	"INVALID_STREAMING_OPTION.PARTITION_COLUMN":       {"42703", Analysis, "The partition column <columnName> is not in the schema <schema>."},
 	"INVALID_STREAMING_OPTION.VALUE":                  {"22023", IllegalArgument, "The option <option> cannot be <value>: <requirement>"},

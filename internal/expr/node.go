@@ -33,10 +33,21 @@ type Eval struct {
 type BatchParams struct {
 	// Now is what current_timestamp and its kin answer, in microseconds since 1970. A re-run batch sees the logged value.
 	Now int64
+	// Ran is when the micro-batch is really run, in microseconds since 1970: what now() answers in a stream, as in Spark. It is
+	// not logged; 0 outside of streams.
+	Ran int64
 	// Zone is the session time zone.
 	Zone *time.Location
 	// Seed varies rand() and uuid() from batch to batch.
 	Seed int64
+}
+
+// Wall is the value of now().
+func (b *BatchParams) Wall() int64 {
+	if b.Ran != 0 {
+		return b.Ran
+	}
+	return b.Now
 }
 
 // RowErr is one failing row.

@@ -48,7 +48,7 @@ func (d *driver) runBatch(ctx context.Context) (*batchResult, error) {
 	}
 	d.q.setStatus(func(s *Status) { s.IsDataAvailable = r.news })
 	t := d.task
-	t.Batch = &expr.BatchParams{Now: meta.BatchTimestampMs * 1000, Zone: d.zone, Seed: d.batch}
+	t.Batch = &expr.BatchParams{Now: meta.BatchTimestampMs * 1000, Ran: d.rt.Clock.Now().UnixMicro(), Zone: d.zone, Seed: d.batch}
 	t.Inputs = map[uint64]exec.Input{}
 	t.Observed = &exec.Observed{}
 	for _, in := range d.inputs {

@@ -126,9 +126,10 @@ func position(o source.Offset) (n int64, err error) {
 }
 
 func (s *stream) connect(ctx context.Context, from int64) error {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(s.t.host, s.t.port))
+	address := net.JoinHostPort(s.t.host, s.t.port)
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
-		return fmt.Errorf("socket source: %w", err)
+		return errclass.New("STREAMING_SOURCE_UNREACHABLE", "address", address).WithCause(err)
 	}
 	s.conn, s.base, s.done = conn, from, make(chan struct{})
 	go s.read()

@@ -12,7 +12,8 @@ func nowFunctions() []*Function {
 		return &Function{Name: name, Aliases: aliases, Bind: func(b *Binding) (*Bound, error) { return bindNow(b, t, value) }}
 	}
 	return []*Function{
-		now(types.Timestamp, func(b *expr.BatchParams) int64 { return b.Now }, "current_timestamp", "now"),
+		now(types.Timestamp, func(b *expr.BatchParams) int64 { return b.Now }, "current_timestamp"),
+		now(types.Timestamp, func(b *expr.BatchParams) int64 { return b.Wall() }, "now"),
 		now(types.TimestampNTZ, localNow, "localtimestamp"),
 		now(types.Date, func(b *expr.BatchParams) int64 { return datetime.FloorDiv(localNow(b), datetime.Day) }, "current_date", "curdate"),
 		{Name: "current_timezone", Bind: bindCurrentTimezone},
