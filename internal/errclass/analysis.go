@@ -130,6 +130,7 @@ var analysisTable = table{
 	"UNSUPPORTED_FEATURE.PYTHON_FUNCTION":                                             {"0A000", Unsupported, "This server runs no Python functions; the query uses <functionName>. Express it with built-in functions."},
 	"UNSUPPORTED_FEATURE.SCALA_FUNCTION":                                              {"0A000", Unsupported, "This server has no JVM and cannot run the Scala or Java function <functionName>. Express it with built-in functions."},
 	"UNSUPPORTED_FEATURE.STATEMENT":                                                   {"0A000", Parse, "The statement <statement> is not supported."},
+	"UNSUPPORTED_FEATURE.OPERATOR":                                                    {"0A000", Unsupported, "The operator <operator> cannot be run yet."},
 	"UNSUPPORTED_FEATURE.RELATION":                                                    {"0A000", Analysis, "The operation <relation> is not supported."},
 	"UNSUPPORTED_FEATURE.OPTION":                                                      {"0A000", Analysis, "The option <option> of <where> is not supported."},
 	"UNSUPPORTED_FEATURE.DATA_TYPE":                                                   {"0A000", Unsupported, "The data type <dataType> is not supported in <where>."},

@@ -124,10 +124,6 @@ func TestClasses(t *testing.T) {
 
 // The tables must not define a condition twice, and each entry must be well formed.
 func TestTables(t *testing.T) {
-	tables := []table{
-		parseTable, analysisTable, functionTable, catalogTable, streamingTable, checkpointTable, stateTable,
-		runtimeTable, fileTable, kafkaTable, connectTable,
-	}
 	total := 0
 	for _, tab := range tables {
 		total += len(tab)

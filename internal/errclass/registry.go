@@ -32,9 +32,14 @@ func (d Definition) Params() []string {
 // table holds the conditions of one subject.
 type table map[string]Definition
 
+// tables are those of all subjects.
+var tables = []table{
+	parseTable, analysisTable, functionTable, catalogTable, streamingTable, checkpointTable, stateTable,
+	runtimeTable, fileTable, kafkaTable, connectTable, apiTable,
+}
+
 // registry is all of them. It is complete when the package is initialised and never changes.
-var registry = merge(parseTable, analysisTable, functionTable, catalogTable, streamingTable, checkpointTable, stateTable,
-	runtimeTable, fileTable, kafkaTable, connectTable, apiTable)
+var registry = merge(tables...)
 
 func merge(tables ...table) table {
 	all := table{}
