@@ -204,3 +204,29 @@ func FunctionNames() []string {
 }
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+// ListViews lists the views of a database, the current one when it is empty.
+func (s *Session) ListViews(db, pattern string) (plan.Node, error) {
+	var parts []string
+	if db != "" {
+		parts = strings.Split(db, ".")
+	}
+	ns, err := s.listedNamespace(parts)
+	if err != nil {
+		return nil, err
+	}
+	tables, err := s.server.tables.Tables(ns)
+	if err != nil {
+		return nil, err
+	}
+	var rows []types.Row
+	for _, t := range tables {
+		if t.Kind == catalog.View {
+			rows = append(rows, tableRow(t))
+		}
+	}
+	for _, v := range s.tempViews(ns) {
+		rows = append(rows, viewRow(v[1].(string), v[0].(string)))
+	}
+	return LocalRows(tableColumns, filterRows(rows, 0, pattern))
+}

@@ -3,46 +3,18 @@ package session
 import (
 	"fmt"
 	"hash/fnv"
-	"regexp"
 	"strings"
 
 	"github.com/millrace/millrace/internal/plan"
 )
 
-var columnID = regexp.MustCompile(`#\d+L?`)
-
-// Semantics is a text that resolved plans with the same meaning share: their tree, with columns numbered in the order of their
-// appearance instead of by identity. Plans with different texts may mean the same all the same.
+// Semantics is a text that resolved plans with the same meaning share: operators and expressions, with columns numbered in the
+// order of their appearance instead of by identity, and without the names that the user gave. Plans with different texts may mean
+// the same all the same.
 func Semantics(n plan.Node) string {
-	seen := map[string]string{}
-	return columnID.ReplaceAllStringFunc(bare(n), func(id string) string {
-		id = strings.TrimSuffix(id, "L")
-		if seen[id] == "" {
-			seen[id] = fmt.Sprintf("#%d", len(seen))
-		}
-		return seen[id]
-	})
-}
-
-// bare is a plan's tree without the nodes that only name it.
-func bare(n plan.Node) string {
-	m, err := plan.TransformUp(n, func(n plan.Node) (plan.Node, error) {
-		switch n := n.(type) {
-		case *plan.Tagged:
-			return n.Child, nil
-		case *plan.Aliased:
-			if len(n.Columns) == 0 {
-				return n.Child, nil
-			}
-		case *plan.View:
-			return n.Child, nil
-		}
-		return n, nil
-	})
-	if err != nil {
-		m = n
-	}
-	return plan.TreeString(m)
+	s := semantics{ids: map[plan.ID]int{}}
+	s.node(n)
+	return s.b.String()
 }
 
 // SemanticHash is a number that plans with the same meaning share.
@@ -50,4 +22,89 @@ func SemanticHash(n plan.Node) int32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(Semantics(n)))
 	return int32(h.Sum32())
+}
+
+type semantics struct {
+	b   strings.Builder
+	ids map[plan.ID]int
+}
+
+func (s *semantics) node(n plan.Node) {
+	switch n := n.(type) {
+	case *plan.Tagged:
+		s.node(n.Child)
+		return
+	case *plan.View:
+		s.node(n.Child)
+		return
+	case *plan.Hint:
+		s.node(n.Child)
+		return
+	case *plan.Aliased:
+		if len(n.Columns) == 0 {
+			s.node(n.Child)
+			return
+		}
+	case *plan.Local: // rows are told apart by where they are
+		fmt.Fprintf(&s.b, "local %p", n)
+	case *plan.Scan:
+		fmt.Fprintf(&s.b, "scan %s %p", n.Name, n.Source)
+	case *plan.Range:
+		fmt.Fprintf(&s.b, "range %d %d %d", n.Start, n.End, n.Step)
+	case *plan.Join:
+		fmt.Fprintf(&s.b, "join %d", n.Kind)
+	case *plan.Sort:
+		fmt.Fprintf(&s.b, "sort %t", n.Global)
+	case *plan.SetOp:
+		fmt.Fprintf(&s.b, "set %d %t", n.Kind, n.All)
+	case *plan.Project, *plan.Filter, *plan.Aggregate, *plan.Limit, *plan.Offset, *plan.Distinct, *plan.Dedup, *plan.Union:
+		fmt.Fprintf(&s.b, "%T", n)
+	default:
+		s.b.WriteString(n.Label())
+	}
+	s.b.WriteByte('(')
+	for _, c := range n.Children() {
+		s.node(c)
+		s.b.WriteByte(';')
+	}
+	for _, a := range n.Output() {
+		s.number(a.ID)
+	}
+	for _, e := range n.Exprs() {
+		if _, ok := n.(*plan.Scan); ok {
+			break
+		}
+		s.b.WriteString(plan.Canon(s.renumbered(e)))
+		s.b.WriteByte(',')
+	}
+	s.b.WriteByte(')')
+}
+
+func (s *semantics) number(id plan.ID) plan.ID {
+	n, ok := s.ids[id]
+	if !ok {
+		n = len(s.ids) + 1
+		s.ids[id] = n
+	}
+	return plan.ID(n)
+}
+
+func (s *semantics) renumbered(e plan.Expr) plan.Expr {
+	out, err := plan.TransformExprUp(e, func(e plan.Expr) (plan.Expr, error) {
+		switch e := e.(type) {
+		case *plan.Attr:
+			c := *e
+			c.ID = s.number(e.ID)
+			return &c, nil
+		case *plan.LambdaVar:
+			c := *e
+			c.ID = s.number(e.ID)
+			return &c, nil
+		}
+		return e, nil
+	})
+	if err != nil {
+		return e
+	}
+	return out
 }

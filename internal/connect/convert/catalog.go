@@ -124,6 +124,20 @@ func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
 			return nil, err
 		}
 		return done(c.run(&plan.Truncate{Table: parts}))
+	case *connectpb.Catalog_ListViews:
+		return c.s.ListViews(k.ListViews.GetDbName(), k.ListViews.GetPattern())
+	case *connectpb.Catalog_GetTableProperties:
+		parts, err := sql.ParseIdentifier(k.GetTableProperties.GetTableName())
+		if err != nil {
+			return nil, err
+		}
+		return c.s.Run(c.ctx, &plan.ShowProperties{Table: parts})
+	case *connectpb.Catalog_GetCreateTableString:
+		parts, err := sql.ParseIdentifier(k.GetCreateTableString.GetTableName())
+		if err != nil {
+			return nil, err
+		}
+		return c.s.Run(c.ctx, &plan.ShowCreateTable{Table: parts})
 	case nil:
 		return nil, notSet("spark.connect.Catalog", "cat_type")
 	}
