@@ -162,7 +162,9 @@ func (x *byteTable) Keys(ids []uint32) []*vec.Vector {
 	var valid vec.Bitmap
 	for i, g := range ids {
 		if g+1 == x.null {
-			valid = vec.NewBitmapSet(len(ids))
+			if valid == nil {
+				valid = vec.NewBitmapSet(len(ids))
+			}
 			valid.Clear(i)
 			continue
 		}

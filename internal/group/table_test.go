@@ -177,6 +177,21 @@ func drawColumns(t *rapid.T, keyTypes []types.DataType, n int) []*vec.Vector {
 }
 
 // Keys that come and go leave no more behind than a new table of the live ones would hold, up to a constant.
+// A caller may ask for the key of a group more than once.
+func TestKeysOfRepeatedGroups(t *testing.T) {
+	for _, dt := range []types.DataType{types.Long, types.Integer, types.String} {
+		table := New([]types.DataType{dt})
+		ids := make([]uint32, 1)
+		table.Resolve([]*vec.Vector{vec.NewNulls(dt, 1)}, 1, true, ids, nil)
+		got := table.Keys([]uint32{ids[0], ids[0], ids[0]})[0]
+		for i := range 3 {
+			if !got.IsNull(i) {
+				t.Errorf("%s: row %d is not null", dt.SQL(), i)
+			}
+		}
+	}
+}
+
 func TestArenaIsReclaimed(t *testing.T) {
 	table := New([]types.DataType{types.String})
 	ids := make([]uint32, 1000)
