@@ -44,8 +44,8 @@ type subscription struct {
 	mu        sync.Mutex
 	listeners []StreamingQueryListener
 	queue     []event
-	held      []event // back until no query is being started
-	starting  int     // calls of Start
+	held      []event       // back until no query is being started
+	starting  int           // calls of Start
 	wake      chan struct{} // holds a token when there is something to look at
 }
 

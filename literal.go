@@ -199,12 +199,8 @@ func literalValues(ls []*connectpb.Expression_Literal) []any {
 // literalRow is a Row of a struct's values, with its names if they came along.
 func literalRow(l *connectpb.Expression_Literal) Row {
 	m := l.GetStruct()
-	t := l.GetDataType()
-	if t == nil {
-		t = m.GetStructType()
-	}
 	r := Row{values: literalValues(m.GetElements())}
-	if s, err := typepb.Schema(t); err == nil && s.Len() == len(r.values) {
+	if s, err := typepb.Schema(l.GetDataType()); err == nil && s.Len() == len(r.values) {
 		r.schema = &s
 	}
 	return r

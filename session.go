@@ -196,7 +196,8 @@ func (s *Session) observed() *string { return s.serverID.Load() }
 func (s *Session) answered(r interface {
 	GetSessionId() string
 	GetServerSideSessionId() string
-}) error {
+},
+) error {
 	if id := r.GetSessionId(); id != "" && id != s.id {
 		return errclass.New("UNEXPECTED_RESPONSE", "reason", "it is for the session "+id+", not "+s.id)
 	}

@@ -14,9 +14,15 @@ import (
 var simple = []types.DataType{
 	types.Null, types.Boolean, types.Byte, types.Short, types.Integer, types.Long, types.Float, types.Double, types.String, types.Binary,
 	types.Date, types.Timestamp, types.TimestampNTZ, types.Time, types.CalendarInterval, types.Variant,
-	types.StringType{Collation: "UNICODE_CI"}, types.CharType{Length: 3}, types.VarcharType{Length: 4}, types.TimeType{Precision: 0},
-	types.DecimalType{Precision: 38, Scale: 2}, types.YearMonthIntervalType{}, types.YearMonthInterval,
-	types.DayTimeIntervalType{Start: types.HourField, End: types.SecondField}, types.DayTimeInterval,
+	types.StringType{Collation: "UNICODE_CI"},
+	types.CharType{Length: 3},
+	types.VarcharType{Length: 4},
+	types.TimeType{Precision: 0},
+	types.DecimalType{Precision: 38, Scale: 2},
+	types.YearMonthIntervalType{},
+	types.YearMonthInterval,
+	types.DayTimeIntervalType{Start: types.HourField, End: types.SecondField},
+	types.DayTimeInterval,
 	types.UserDefinedType{Storage: types.Long, Class: "a.B", PyClass: "m.C", SerializedPythonClass: "x"},
 }
 

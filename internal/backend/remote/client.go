@@ -115,7 +115,8 @@ func unary[Q, R any](ctx context.Context, c *Client, s backend.Session, req Q, c
 func session(r interface {
 	GetSessionId() string
 	GetUserContext() *connectpb.UserContext
-}) backend.Session {
+},
+) backend.Session {
 	return backend.Session{ID: r.GetSessionId(), UserID: r.GetUserContext().GetUserId()}
 }
 
@@ -201,7 +202,8 @@ func sendArtifact(a backend.Artifact, send func(*connectpb.AddArtifactsRequest) 
 	if pieces <= 1 {
 		data := &connectpb.AddArtifactsRequest_ArtifactChunk{Data: a.Content, Crc: int64(crc32.ChecksumIEEE(a.Content))}
 		return send(&connectpb.AddArtifactsRequest{Payload: &connectpb.AddArtifactsRequest_Batch_{Batch: &connectpb.AddArtifactsRequest_Batch{
-			Artifacts: []*connectpb.AddArtifactsRequest_SingleChunkArtifact{{Name: a.Name, Data: data}}}}})
+			Artifacts: []*connectpb.AddArtifactsRequest_SingleChunkArtifact{{Name: a.Name, Data: data}},
+		}}})
 	}
 	first := &connectpb.AddArtifactsRequest_BeginChunkedArtifact{Name: a.Name, TotalBytes: int64(len(a.Content)), NumChunks: int64(pieces), InitialChunk: piece(0)}
 	if err := send(&connectpb.AddArtifactsRequest{Payload: &connectpb.AddArtifactsRequest_BeginChunk{BeginChunk: first}}); err != nil {

@@ -64,7 +64,8 @@ func messageOf(text string) string {
 // details completes an error with what the server keeps of it. A server that keeps nothing leaves it as it is.
 func (c *Client) details(ctx context.Context, s backend.Session, id string, e *errclass.Error) {
 	r, err := c.rpc.FetchErrorDetails(ctx, &connectpb.FetchErrorDetailsRequest{
-		SessionId: s.ID, UserContext: &connectpb.UserContext{UserId: s.UserID}, ErrorId: id})
+		SessionId: s.ID, UserContext: &connectpb.UserContext{UserId: s.UserID}, ErrorId: id,
+	})
 	if err != nil {
 		return
 	}
@@ -109,6 +110,7 @@ func fill(e *errclass.Error, d *connectpb.FetchErrorDetailsResponse_Error) {
 	for _, q := range t.QueryContexts {
 		e.Context = append(e.Context, errclass.QueryContext{
 			Type: errclass.ContextType(q.GetContextType()), ObjectType: q.GetObjectType(), ObjectName: q.GetObjectName(),
-			Start: int(q.GetStartIndex()), Stop: int(q.GetStopIndex()), Fragment: q.GetFragment(), CallSite: q.GetCallSite(), Summary: q.GetSummary()})
+			Start: int(q.GetStartIndex()), Stop: int(q.GetStopIndex()), Fragment: q.GetFragment(), CallSite: q.GetCallSite(), Summary: q.GetSummary(),
+		})
 	}
 }
