@@ -48,6 +48,11 @@ func malformed(reason string) error {
 	return errclass.New("CONNECT_INVALID_PLAN.MALFORMED", "reason", reason)
 }
 
+// badArgument is the error for a value that the user gave and that makes no sense.
+func badArgument(reason string) error {
+	return errclass.New("CONNECT_INVALID_PLAN.MALFORMED", "reason", reason).WithKind(errclass.IllegalArgument)
+}
+
 func tooDeep(limit int) error {
 	return errclass.New("CONNECT_INVALID_PLAN.TOO_DEEP", "limit", strconv.Itoa(limit))
 }

@@ -386,6 +386,9 @@ func (c *Converter) sample(m *connectpb.Sample) (plan.Node, error) {
 	if m.Seed == nil {
 		seed = rand.Int64()
 	}
+	if !(m.GetLowerBound() >= 0 && m.GetUpperBound() >= m.GetLowerBound()) || !m.GetWithReplacement() && m.GetUpperBound() > 1+1e-6 {
+		return nil, badArgument("a sampling fraction must be between 0 and 1")
+	}
 	return &plan.Sample{
 		Lo: m.GetLowerBound(), Hi: m.GetUpperBound(), WithReplacement: m.GetWithReplacement(), Seed: seed, Child: in,
 	}, nil
@@ -412,7 +415,7 @@ func column(name string) *plan.Column { return &plan.Column{Parts: []string{name
 func rangeNode(m *connectpb.Range) (plan.Node, error) {
 	r := &plan.Range{Start: m.GetStart(), End: m.GetEnd(), Step: m.GetStep(), Parts: int(m.GetNumPartitions())}
 	if m.GetStep() == 0 {
-		return nil, errclass.New("CONNECT_INVALID_PLAN.MALFORMED", "reason", "the step of a range cannot be 0")
+		return nil, badArgument("the step of a range cannot be 0")
 	}
 	r.Out = []*plan.Attr{{ID: plan.NewID(), Name: "id", T: types.Long}}
 	return r, nil
