@@ -49,7 +49,7 @@ bench-smoke: build ## the same at a tiny scale: does every workload of bench/smo
 	bench/smoke.sh
 
 kill-smoke: build ## kill -9 in the middle of batches, restart, nothing lost and nothing twice
-	$(GO) test -count=1 -tags slow ./test/kill/...
+	$(GO) run ./test/kill -n 3
 
 vuln: ## known vulnerabilities in what we link
 	$(TOOL) govulncheck ./...
