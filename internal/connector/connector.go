@@ -5,9 +5,11 @@ import (
 
 	"github.com/millrace/millrace/internal/connector/console"
 	"github.com/millrace/millrace/internal/connector/files"
+	"github.com/millrace/millrace/internal/connector/filesink"
 	"github.com/millrace/millrace/internal/connector/jsonfile"
 	"github.com/millrace/millrace/internal/connector/memory"
 	"github.com/millrace/millrace/internal/connector/noop"
+	"github.com/millrace/millrace/internal/connector/parquetfile"
 	"github.com/millrace/millrace/internal/connector/rate"
 	"github.com/millrace/millrace/internal/connector/socket"
 	"github.com/millrace/millrace/internal/connector/textfile"
@@ -22,6 +24,10 @@ func RegisterAll() { Register(fs.Local()) }
 // Register makes the connectors known, with files on fsys.
 func Register(fsys fs.FS) {
 	source.Register("json", files.Format{Kind: jsonfile.Kind{}, FS: fsys})
+	source.Register("parquet", files.Format{Kind: parquetfile.Kind{}, FS: fsys})
+
+	sink.Register("json", filesink.Format{Kind: jsonfile.SinkKind{}, FS: fsys})
+	sink.Register("parquet", filesink.Format{Kind: parquetfile.SinkKind{}, FS: fsys})
 	source.Register("text", files.Format{Kind: textfile.Kind{}, FS: fsys})
 	source.Register("rate", rate.Rate{FS: fsys})
 	source.Register("rate-micro-batch", rate.MicroBatch{})

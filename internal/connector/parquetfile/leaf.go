@@ -20,8 +20,8 @@ type batchLevels struct {
 	reps []int16 // nil for columns that do not repeat
 }
 
-// sink collects the values of some records.
-type sink[T any] interface {
+// collector collects the values of some records.
+type collector[T any] interface {
 	// begin starts anew. atMost is how many values there can be, or 0 when that is not known.
 	begin(atMost int)
 	// take reads n values.
@@ -29,10 +29,10 @@ type sink[T any] interface {
 	finish() (*vec.Vector, error)
 }
 
-// leaf puts the pages of a column chunk and a sink together.
+// leaf puts the pages of a column chunk and a collector together.
 type leaf[T any] struct {
 	p      pager[T]
-	sink   sink[T]
+	sink   collector[T]
 	maxDef int16
 	maxRep int16
 	defs   []int16

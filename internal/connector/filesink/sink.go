@@ -1,0 +1,239 @@
+package filesink
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/millrace/millrace/internal/checkpoint"
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/interval"
+	"github.com/millrace/millrace/sink"
+	"github.com/millrace/millrace/types"
+)
+
+// Format makes a sink.Format of a file format.
+type Format struct {
+	Kind Kind
+	FS   fs.FS
+}
+
+// Sink writes to a directory.
+type Sink struct {
+	kind   Kind
+	fsys   fs.FS
+	req    sink.Request
+	path   string
+	parts  []int // partition columns, in the order given
+	data   []int // the other columns
+	schema types.StructType
+	enc    Encoder
+	log    *checkpoint.SinkLog // of a stream, from the first Begin on
+}
+
+// Open implements sink.Format.
+func (f Format) Open(_ context.Context, req sink.Request) (sink.Sink, error) {
+	s := &Sink{kind: f.Kind, fsys: f.FS, req: req}
+	location := req.Path
+	if location == "" {
+		location, _ = req.Options.Get("path")
+	}
+	if location == "" {
+		return nil, errclass.New("INVALID_STREAMING_OPTION.NO_PATH")
+	}
+	path, err := fs.ParseLocation(location)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return nil, errclass.New("INVALID_OPTION_VALUE", "option", "path", "format", f.Kind.Name(), "value", location, "requirement", err.Error()+".").WithCause(err)
+	}
+	s.path = path
+	if req.Stream && req.Mode != sink.Append {
+		mode := "update"
+		if req.Mode == sink.Complete {
+			mode = "complete"
+		}
+		return nil, errclass.New("STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE", "className", f.Kind.Name(), "outputMode", mode)
+	}
+	if err := s.findPartitions(); err != nil {
+		return nil, err
+	}
+	if req.Stream {
+		return s, nil
+	}
+	if req.Mode == sink.ErrorIfExists {
+		if exists, err := s.exists(); err != nil || exists {
+			if err == nil {
+				err = errclass.New("PATH_ALREADY_EXISTS", "outputPath", fs.ShortURI(path))
+			}
+			return nil, err
+		}
+	}
+	return s, s.prepare()
+}
+
+func (s *Sink) exists() (bool, error) {
+	_, err := s.fsys.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, writeError(s.path, err)
+	}
+	return true, nil
+}
+
+func (s *Sink) conf(key string) string {
+	if s.req.Env.Conf == nil {
+		return ""
+	}
+	return s.req.Env.Conf(key)
+}
+
+// findPartitions finds the partition columns.
+func (s *Sink) findPartitions() error {
+	taken := make([]bool, len(s.req.Schema.Fields))
+	for _, name := range s.req.PartitionBy {
+		i := s.req.Schema.Index(name)
+		if i < 0 && s.conf("spark.sql.caseSensitive") != "true" {
+			i = s.req.Schema.IndexFold(name)
+		}
+		if i < 0 {
+			return errclass.New("INVALID_STREAMING_OPTION.PARTITION_COLUMN", "columnName", errclass.Ident(name), "schema", s.req.Schema.SimpleString())
+		}
+		if types.IsNested(s.req.Schema.Fields[i].Type) {
+			return errclass.New("INVALID_PARTITION_COLUMN_DATA_TYPE", "type", errclass.Expr(s.req.Schema.Fields[i].Type.SQL()))
+		}
+		if !taken[i] {
+			taken[i] = true
+			s.parts = append(s.parts, i)
+		}
+	}
+	for i, f := range s.req.Schema.Fields {
+		if !taken[i] {
+			s.data = append(s.data, i)
+			s.schema.Fields = append(s.schema.Fields, f)
+		}
+	}
+	return nil
+}
+
+// prepare looks at what depends on the format.
+func (s *Sink) prepare() error {
+	if s.enc != nil {
+		return nil
+	}
+	if len(s.data) == 0 && len(s.parts) > 0 {
+		return errclass.New("ALL_PARTITION_COLUMNS_NOT_ALLOWED")
+	}
+	enc, err := s.kind.Prepare(s.req)
+	if err != nil {
+		return err
+	}
+	if err := enc.Check(s.schema); err != nil {
+		return err
+	}
+	s.enc = enc
+	return nil
+}
+
+// Info implements sink.Sink.
+func (s *Sink) Info() sink.Info {
+	location := s.req.Path
+	if location == "" {
+		location, _ = s.req.Options.Get("path")
+	}
+	return sink.Info{Description: "FileSink[" + location + "]", NeedsCheckpoint: true, Recovers: true}
+}
+
+// Begin implements sink.Sink.
+func (s *Sink) Begin(ctx context.Context, id int64) (sink.Batch, bool, error) {
+	if err := s.prepare(); err != nil {
+		return nil, false, err
+	}
+	if s.req.Stream {
+		if err := s.openLog(); err != nil {
+			return nil, false, err
+		}
+		if s.log.Committed(id) {
+			return nil, true, nil
+		}
+		if err := fs.MakeDirs(s.fsys, s.path); err != nil {
+			return nil, false, writeError(s.path, err)
+		}
+		return newStreamBatch(s, id), false, nil
+	}
+	if s.req.Mode == sink.Ignore || s.req.Mode == sink.ErrorIfExists {
+		exists, err := s.exists()
+		if err != nil {
+			return nil, false, err
+		}
+		if exists && s.req.Mode == sink.Ignore {
+			return nil, true, nil
+		}
+		if exists {
+			return nil, false, errclass.New("PATH_ALREADY_EXISTS", "outputPath", fs.ShortURI(s.path))
+		}
+	}
+	b, err := newWriteBatch(ctx, s)
+	return b, false, err
+}
+
+func (s *Sink) openLog() error {
+	if s.log != nil {
+		return nil
+	}
+	opts := checkpoint.CompactOptions{Now: s.req.Env.Now}
+	opts.Interval, _ = strconv.Atoi(s.conf("spark.sql.streaming.fileSink.log.compactInterval"))
+	opts.MinBatchesToRetain, _ = strconv.ParseInt(s.conf("spark.sql.streaming.minBatchesToRetain"), 10, 64)
+	opts.KeepExpired = s.conf("spark.sql.streaming.fileSink.log.deletion") == "false"
+	if ms, err := interval.ParseTrigger(withUnit(s.conf("spark.sql.streaming.fileSink.log.cleanupDelay"))); err == nil {
+		opts.CleanupDelay = time.Duration(ms) * time.Millisecond
+	}
+	if r, ok := s.req.Options.Get("retention"); ok {
+		ms, err := interval.ParseTrigger(withUnit(r))
+		if err != nil {
+			return errclass.New("INVALID_STREAMING_OPTION.VALUE", "option", "retention", "value", "'"+r+"'", "requirement", "it must be a time such as 7d or 12 hours.").WithCause(err)
+		}
+		opts.Retention = time.Duration(ms) * time.Millisecond
+	}
+	log, err := checkpoint.OpenSinkLog(s.fsys, s.path, opts)
+	if err != nil {
+		return err
+	}
+	s.log = log
+	return nil
+}
+
+// withUnit spells out the short units of Spark's time strings.
+func withUnit(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
+	if _, err := strconv.ParseInt(digits, 10, 64); err != nil {
+		return s
+	}
+	units := map[string]string{"": "milliseconds", "us": "microseconds", "ms": "milliseconds", "s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days"}
+	if u, ok := units[s[len(digits):]]; ok {
+		return digits + " " + u
+	}
+	return s
+}
+
+// Close implements sink.Sink.
+func (s *Sink) Close() error { return nil }
+
+// writeError says what could not be written.
+func writeError(path string, err error) error {
+	if e, ok := errors.AsType[*errclass.Error](err); ok {
+		return e
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return errclass.New("TASK_WRITE_FAILED", "path", fs.ShortURI(path)).WithCause(err)
+}
