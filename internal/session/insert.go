@@ -246,7 +246,14 @@ func (s *Session) WriteTable(ctx context.Context, name string, w Write, insert b
 	if p, ok := sink.Options(w.Options).Get("path"); ok {
 		t.Location = p
 	}
-	// What an overwritten table had is needed until the plan has been computed: it may read the table itself.
+	if !exists {
+		if t, err = s.newTable(t, false); err != nil {
+			return nil, err
+		}
+		observed, err := s.fill(ctx, t, n, sink.Append, w.Options)
+		return observed, s.orUndo(t, err)
+	}
+	// The plan may read the table that it overwrites: it is computed before anything of the table goes.
 	q, err := s.PrepareResolved(n, "saveAsTable")
 	if err != nil {
 		return nil, err
@@ -255,16 +262,14 @@ func (s *Session) WriteTable(ctx context.Context, name string, w Write, insert b
 	if err != nil {
 		return nil, err
 	}
-	if exists {
-		if err := s.dropFiles(old); err != nil {
-			return nil, err
-		}
+	if err := s.dropFiles(old); err != nil {
+		return nil, err
 	}
-	if t, err = s.newTable(t, exists); err != nil {
+	if t, err = s.newTable(t, true); err != nil {
 		return nil, err
 	}
 	_, err = s.fill(ctx, t, &plan.Local{Out: n.Output(), Rows: rows}, sink.Append, w.Options)
-	return q.Observed(), err
+	return q.Observed(), s.orUndo(t, err)
 }
 
 // TableSink is the sink of a stream that is written to a table, which is made if it is not there. format is what the writer asked

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/millrace/millrace/internal/catalog"
@@ -336,7 +337,18 @@ func (s *Session) createTable(ctx context.Context, st *plan.CreateTable) error {
 		return err
 	}
 	_, err = s.fill(ctx, t, n, sink.Append, nil)
-	return err
+	return s.orUndo(t, err)
+}
+
+// orUndo removes a table that was made for rows which did not come.
+func (s *Session) orUndo(t catalog.Table, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, _, derr := s.server.tables.Drop(t.Database, t.Name); derr != nil {
+		return errors.Join(err, derr)
+	}
+	return errors.Join(err, s.dropFiles(t))
 }
 
 func orDefault(v, otherwise string) string {
