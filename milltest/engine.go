@@ -7,9 +7,13 @@ import (
 	"time"
 
 	"github.com/millrace/millrace"
+	_ "github.com/millrace/millrace/engine" // its connectors
 	"github.com/millrace/millrace/internal/backend"
+	"github.com/millrace/millrace/internal/backend/embedded"
+	"github.com/millrace/millrace/internal/connect"
 	"github.com/millrace/millrace/internal/engine"
 	"github.com/millrace/millrace/internal/fs/errfs"
+	"github.com/millrace/millrace/internal/session"
 	"github.com/millrace/millrace/internal/stream/streamtest"
 )
 
@@ -81,13 +85,14 @@ func New(t TB, opts ...Option) *Engine {
 	e := &Engine{t: t, o: o, Clock: &Clock{streamtest.NewClock(o.start)}}
 	e.disk = newDisk(e.Clock)
 	e.ctx = backend.WithEmbedded(context.Background(), func(_ context.Context, c backend.Config) (backend.Backend, error) {
-		return newService(engine.New(engine.Runtime{Clock: e.Clock.manual, FS: e.disk, Parallelism: c.Workers, Warehouse: "/warehouse"})), nil
+		rt := engine.New(engine.Runtime{Clock: e.Clock.manual, FS: e.disk, Parallelism: c.Workers, Warehouse: "/warehouse"})
+		return embedded.New(connect.New(session.NewServer(rt, c.Conf), connect.SettingsOf(c.Conf)), true), nil
 	})
-	connect := make([]millrace.ConnectOption, 0, len(o.conf))
+	with := make([]millrace.ConnectOption, 0, len(o.conf))
 	for k, v := range o.conf {
-		connect = append(connect, millrace.WithConf(k, v))
+		with = append(with, millrace.WithConf(k, v))
 	}
-	s, err := millrace.Connect(e.ctx, fmt.Sprintf("local[%d]", o.workers), connect...)
+	s, err := millrace.Connect(e.ctx, fmt.Sprintf("local[%d]", o.workers), with...)
 	if err != nil {
 		t.Fatalf("start an engine: %v", err)
 	}

@@ -55,7 +55,7 @@ batch 4     rows: none   dropped 1         watermark 10:11                 state
 		t.Errorf("a batch was finished without power:\n%s", milltest.FormatBatches(bs))
 	}
 	if offsets, commits := q.Log(); offsets != 5 || commits != 4 {
-		t.Errorf("offsets %d, commits %d", offsets, commits)
+		t.Errorf("offsets %d, commits %d\n%s", offsets, commits, milltest.FormatBatches(q.Batches()))
 	}
 	q.Restart()
 	q.ExpectBatches(`
@@ -80,7 +80,7 @@ func TestPoints(t *testing.T) {
 			events.AddText("10:02  u0  1")
 			q.CrashAfter(c.at)
 			if offsets, commits := q.Log(); offsets != c.offsets || commits != c.commits {
-				t.Errorf("offsets %d, commits %d", offsets, commits)
+				t.Errorf("offsets %d, commits %d\n%s", offsets, commits, milltest.FormatBatches(q.Batches()))
 			}
 			q.Restart()
 			events.AddText("10:03  u0  100")

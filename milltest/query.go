@@ -2,6 +2,7 @@ package milltest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -69,6 +70,8 @@ func (e *Engine) TryStart(df *millrace.DataFrame, opts ...QueryOption) (*Query, 
 	return q, q.start(opts)
 }
 
+var errNotStarted = errors.New("milltest: the query was not started")
+
 // Checkpoint is the directory of the query's checkpoint on the engine's disk.
 func (q *Query) Checkpoint() string { return "/checkpoints/" + path.Base(q.id) }
 
@@ -107,6 +110,9 @@ func (q *Query) Process() []Batch {
 // TryProcess is Process for a query that may fail. The batches are those before the failure.
 func (q *Query) TryProcess() ([]Batch, error) {
 	q.e.t.Helper()
+	if q.run == nil {
+		return nil, errNotStarted
+	}
 	err := q.run.ProcessAllAvailable(q.e.ctx)
 	bs, lookErr := q.collect()
 	if err == nil {
@@ -118,6 +124,9 @@ func (q *Query) TryProcess() ([]Batch, error) {
 // Await waits until a query whose trigger ends it has ended, and returns the batches that ran.
 func (q *Query) Await() ([]Batch, error) {
 	q.e.t.Helper()
+	if q.run == nil {
+		return nil, errNotStarted
+	}
 	err := q.run.AwaitTermination(q.e.ctx)
 	bs, lookErr := q.collect()
 	if err == nil {

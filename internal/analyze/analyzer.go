@@ -196,9 +196,6 @@ func (r *resolver) node(n plan.Node) (plan.Node, error) {
 		if err := noMaps(n); err != nil {
 			return nil, err
 		}
-		if n.Streaming() { // what was seen before is kept as state
-			return &plan.Dedup{Keys: exprsOf(visible(n.Output())), Child: n.Child}, nil
-		}
 		return n, nil
 	case *plan.Unpivot:
 		return r.unpivot(n)

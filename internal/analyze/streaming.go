@@ -24,6 +24,10 @@ func CheckStreaming(n plan.Node, mode string, conf Conf) error {
 	if !conf.flag("spark.sql.streaming.unsupportedOperationCheck") {
 		return nil
 	}
+	n, err := plan.GroupDistinct(n)
+	if err != nil {
+		return err
+	}
 	c := &streamCheck{mode: mode, conf: conf}
 	if err := c.outputMode(n); err != nil {
 		return err

@@ -223,3 +223,18 @@ func And(a, b Expr) Expr {
 	nullable := a.(Typed).Nullable() || b.(Typed).Nullable()
 	return &Cond{Op: OpAnd, Args: []Expr{a, b}, T: types.Boolean, Null: nullable, Name: "and"}
 }
+
+// GroupDistinct replaces each DISTINCT over a stream by the grouping that it is: output modes and the watermark treat the two alike.
+func GroupDistinct(n Node) (Node, error) {
+	return TransformUp(n, func(n Node) (Node, error) {
+		d, ok := n.(*Distinct)
+		if !ok || !d.Streaming() {
+			return n, nil
+		}
+		a := &Aggregate{Child: d.Child}
+		for _, attr := range d.Child.Output() {
+			a.Keys, a.Aggs = append(a.Keys, attr), append(a.Aggs, attr)
+		}
+		return a, nil
+	})
+}

@@ -61,7 +61,11 @@ func compile(analysed plan.Node, mode stateful.Mode, conf Conf, zone *time.Locat
 	if err := c.checkWatermarks(analysed); err != nil {
 		return nil, err
 	}
-	opt, err := optimize.Plan(analysed, optimize.Options{Zone: zone})
+	grouped, err := plan.GroupDistinct(analysed)
+	if err != nil {
+		return nil, err
+	}
+	opt, err := optimize.Plan(grouped, optimize.Options{Zone: zone})
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +165,6 @@ func (c *compiler) Plan(p *physical.Planner, n plan.Node) (exec.Op, error) {
 		return c.watermark(p, n)
 	case *plan.Aggregate:
 		return c.aggregate(p, n)
-	case *plan.Distinct:
-		return c.dedup(p, n.Child, n.Child.Output(), false)
 	case *plan.Dedup:
 		return c.dedupNode(p, n)
 	case *plan.Limit:
@@ -232,10 +234,8 @@ func (c *compiler) knows(id plan.ID) bool {
 }
 
 func (c *compiler) aggregate(p *physical.Planner, n *plan.Aggregate) (exec.Op, error) {
-	for _, k := range n.Keys {
-		if a := plan.AttrOf(k); a != nil && a.IsSessionWindow() {
-			return nil, physical.Unsupported(n)
-		}
+	if at := physical.SessionKey(n); at >= 0 {
+		return c.session(p, n, at)
 	}
 	in, err := p.Plan(n.Child)
 	if err != nil {

@@ -54,7 +54,9 @@ type runner struct {
 	t       target
 	last    []milltest.Batch
 	running bool
-	ended   bool // the query's trigger has ended it
+	ended   bool    // the query's trigger has ended it
+	streams []words // as they were declared
+	queries int
 	// between is called before a command that brings rows, once batches have run.
 	between func() error
 }
@@ -90,6 +92,7 @@ func (r *runner) command(d *datadriven.TestData) (string, error) {
 		}
 		return "", nil
 	case "stream":
+		r.streams = append(r.streams, ws)
 		return "", r.stream(ws)
 	case "table":
 		return "", r.table(d, ws)
@@ -207,6 +210,13 @@ func (r *runner) query(d *datadriven.TestData, ws words) (string, error) {
 		}
 	}
 	r.running, r.last = false, nil
+	if r.queries++; r.queries > 1 && !ws.has("keep") {
+		for _, ws := range r.streams {
+			if err := r.stream(ws); err != nil {
+				return "", err
+			}
+		}
+	}
 	s := specOf(d, ws)
 	df, err := r.frame(s)
 	if err == nil {
@@ -219,7 +229,11 @@ func (r *runner) query(d *datadriven.TestData, ws words) (string, error) {
 	if r.ended = s.ends(); r.ended {
 		return r.batches(r.t.await())
 	}
-	return "", nil
+	bs, err := r.t.process() // so that what is there is a batch, and what comes next another one
+	if len(bs) == 0 && err == nil {
+		return "", nil
+	}
+	return r.batches(bs, err)
 }
 
 // ends tells whether the trigger ends the query.
