@@ -68,14 +68,7 @@ func (op *operation) send(m *connectpb.ExecutePlanResponse) error { return op.em
 
 // sqlCommand gives a query back as it came, and the rows of any other statement, which it runs.
 func (op *operation) sqlCommand(m *connectpb.SqlCommand) error {
-	input := m.GetInput()
-	if input == nil {
-		input = &connectpb.Relation{RelType: &connectpb.Relation_Sql{Sql: &connectpb.SQL{
-			//nolint:staticcheck // older clients have no other field
-			Query: m.GetSql(), Args: m.GetArgs(), PosArgs: m.GetPosArgs(),
-			NamedArguments: m.GetNamedArguments(), PosArguments: m.GetPosArguments(), //nolint:staticcheck // the same
-		}}}
-	}
+	input := convert.SQLInput(m)
 	c := convert.New(op.ctx, op.h.Session)
 	r, err := c.Statement(input)
 	if err != nil {

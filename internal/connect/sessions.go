@@ -81,8 +81,10 @@ func (s *Service) session(req header) (*holder, error) {
 }
 
 func (s *Service) newHolder(ss *session.Session) *holder {
-	h := &holder{Session: ss, svc: s, used: s.clock.Now(), ops: map[string]*operation{}, abandoned: map[string]time.Time{},
-		starts: map[*operation]string{}}
+	h := &holder{
+		Session: ss, svc: s, used: s.clock.Now(), ops: map[string]*operation{}, abandoned: map[string]time.Time{},
+		starts: map[*operation]string{},
+	}
 	h.streams = stream.NewManager(s.server.Runtime, s.registry)
 	h.ctx, h.cancel = context.WithCancel(s.ctx)
 	return h

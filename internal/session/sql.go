@@ -219,7 +219,6 @@ func (s *Session) runSetTimeZone(st *plan.SetTimeZone) (plan.Node, error) {
 	case st.Offset != nil:
 		zone = offsetZone(int64(*st.Offset) / 1e6)
 	case strings.EqualFold(zone, "LOCAL"):
-		zone, _ = s.Conf.Lookup(KeyTimeZone)
 		if err := s.Conf.Unset(KeyTimeZone); err != nil {
 			return nil, err
 		}

@@ -171,7 +171,7 @@ func arrayLiteral(m *connectpb.Expression_Literal_Array, want types.DataType, de
 	if typed {
 		elem = arr.Element
 	}
-	elem, err := wanted(m.GetElementType(), elem) //nolint:staticcheck // older clients still fill the deprecated field
+	elem, err := wanted(elementType(m), elem)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -191,11 +191,11 @@ func mapLiteral(m *connectpb.Expression_Literal_Map, want types.DataType, depth 
 	if typed {
 		kt, vt = mt.Key, mt.Value
 	}
-	kt, err := wanted(m.GetKeyType(), kt) //nolint:staticcheck // older clients
+	kt, err := wanted(keyType(m), kt)
 	if err != nil {
 		return nil, nil, err
 	}
-	vt, err = wanted(m.GetValueType(), vt) //nolint:staticcheck // older clients
+	vt, err = wanted(valueType(m), vt)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -224,7 +224,7 @@ func mapLiteral(m *connectpb.Expression_Literal_Map, want types.DataType, depth 
 }
 
 func structLiteral(m *connectpb.Expression_Literal_Struct, want types.DataType, depth int) (any, types.DataType, error) {
-	want, err := wanted(m.GetStructType(), want) //nolint:staticcheck // older clients
+	want, err := wanted(structType(m), want)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -338,7 +338,7 @@ func LiteralMessage(v any, t types.DataType) *connectpb.Expression_Literal {
 
 func nestedArray(m *connectpb.Expression_Literal, v []any, t types.DataType) {
 	a, _ := t.(types.ArrayType)
-	out := &connectpb.Expression_Literal_Array{ElementType: typepb.Message(a.Element)} //nolint:staticcheck // older clients
+	out := newArray(a)
 	for _, e := range v {
 		out.Elements = append(out.Elements, LiteralMessage(e, a.Element))
 	}
@@ -347,7 +347,7 @@ func nestedArray(m *connectpb.Expression_Literal, v []any, t types.DataType) {
 
 func nestedMap(m *connectpb.Expression_Literal, v types.MapValue, t types.DataType) {
 	mt, _ := t.(types.MapType)
-	out := &connectpb.Expression_Literal_Map{KeyType: typepb.Message(mt.Key), ValueType: typepb.Message(mt.Value)} //nolint:staticcheck // older clients
+	out := newMap(mt)
 	for _, e := range v {
 		out.Keys = append(out.Keys, LiteralMessage(e.Key, mt.Key))
 		out.Values = append(out.Values, LiteralMessage(e.Value, mt.Value))
@@ -357,7 +357,7 @@ func nestedMap(m *connectpb.Expression_Literal, v types.MapValue, t types.DataTy
 
 func nestedStruct(m *connectpb.Expression_Literal, v types.Row, t types.DataType) {
 	st, _ := t.(types.StructType)
-	out := &connectpb.Expression_Literal_Struct{StructType: typepb.Message(t)} //nolint:staticcheck // older clients
+	out := newStruct(t)
 	for i, e := range v {
 		var ft types.DataType = types.Null
 		if i < len(st.Fields) {

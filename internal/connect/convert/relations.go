@@ -347,25 +347,16 @@ func (c *Converter) sql(m *connectpb.SQL) (plan.Node, error) {
 
 // sqlArgs are the values of a statement's parameters, from the fields of today's and of older clients.
 func (c *Converter) sqlArgs(m *connectpb.SQL) (named map[string]plan.Expr, positional []plan.Expr, err error) {
-	if len(m.GetNamedArguments())+len(m.GetArgs()) > 0 { //nolint:staticcheck // older clients
-		named = map[string]plan.Expr{}
-	}
-	for k, l := range m.GetArgs() { //nolint:staticcheck // older clients
-		if named[k], err = Literal(l); err != nil {
-			return nil, nil, err
-		}
+	if named, positional, err = literalArgs(m); err != nil {
+		return nil, nil, err
 	}
 	for k, e := range m.GetNamedArguments() {
+		if named == nil {
+			named = map[string]plan.Expr{}
+		}
 		if named[k], err = c.Expr(e); err != nil {
 			return nil, nil, err
 		}
-	}
-	for _, l := range m.GetPosArgs() { //nolint:staticcheck // older clients
-		e, err := Literal(l)
-		if err != nil {
-			return nil, nil, err
-		}
-		positional = append(positional, e)
 	}
 	for _, a := range m.GetPosArguments() {
 		e, err := c.Expr(a)
@@ -450,7 +441,7 @@ func (c *Converter) rename(m *connectpb.WithColumnsRenamed) (plan.Node, error) {
 		return nil, err
 	}
 	r := &plan.Rename{Child: in}
-	for from, to := range m.GetRenameColumnsMap() { //nolint:staticcheck // older clients
+	for from, to := range renameMap(m) {
 		r.From, r.To = append(r.From, from), append(r.To, to)
 	}
 	for _, x := range m.GetRenames() {
