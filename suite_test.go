@@ -46,8 +46,11 @@ func each(t *testing.T, test func(t *testing.T, spark *millrace.Session)) {
 				t.Skip("our engine does not do it yet: " + what)
 			}
 			var opts []millrace.ConnectOption
-			if name == "exact" {
-				opts = append(opts, millrace.WithExact())
+			switch name {
+			case "exact":
+				opts = append(opts, millrace.WithExact(), warehouse(t))
+			case "embedded":
+				opts = append(opts, warehouse(t))
 			}
 			test(t, connect(t, address(t), opts...))
 		})
@@ -62,6 +65,11 @@ var notYet = map[string]string{
 	"TestTextFiles":       "text files",
 }
 
+// warehouse keeps tables out of the package's directory.
+func warehouse(t *testing.T) millrace.ConnectOption {
+	return millrace.WithConf("spark.sql.warehouse.dir", t.TempDir())
+}
+
 // serve starts a server and returns its address.
 func serve(t *testing.T) string {
 	t.Helper()
@@ -69,9 +77,10 @@ func serve(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	options := engine.Options{Workers: 2, Conf: map[string]string{"spark.sql.warehouse.dir": t.TempDir()}}
 	serving, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- engine.Serve(serving, l, engine.Options{Workers: 2}) }()
+	go func() { done <- engine.Serve(serving, l, options) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {
