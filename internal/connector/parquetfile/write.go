@@ -146,7 +146,7 @@ func newColumn(t types.DataType, def, rep int16, leaf *int) *column {
 		c.rep++
 		c.kids = []*column{newColumn(t.Key, def+1, rep+1, leaf), newColumn(t.Value, def+2, rep+1, leaf)}
 	default:
-		c.leaf = *leaf
+		c.leaf, c.idx = *leaf, []uint32{} // not nil: nil means all rows
 		*leaf++
 		c.put = newLeafWriter(t)
 	}
