@@ -22,6 +22,8 @@ type operator struct {
 	meaning string
 	// single is set for state that is one partition whatever the number of shuffle partitions is.
 	single bool
+	// uncounted is set when progress counts no stores.
+	uncounted bool
 	// cleans is set when an advance of the watermark is reason for a batch without data.
 	cleans bool
 	// hitsPerBatch is how often Spark would open each store in a batch.
@@ -195,6 +197,9 @@ func (o *operator) report(figures *stateful.OpStats, shuffle int, commitMs int64
 			"forceSnapshotCount":             0,
 			metricLateRows:                   figures.DroppedLateRows,
 		},
+	}
+	if o.uncounted {
+		p.NumStateStoreInstances = 0
 	}
 	for _, name := range o.custom {
 		p.CustomMetrics[name] = figures.Custom[name]

@@ -1,0 +1,347 @@
+package stateful
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/millrace/millrace/internal/exec"
+	"github.com/millrace/millrace/internal/group"
+	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/vec"
+)
+
+// sessionShard is the work of one micro-batch on one shard.
+type sessionShard struct {
+	s      *Session
+	batch  *Batch
+	bounds Bounds
+	table  state.Table
+	values *sessionValues
+
+	made    []session // all sessions of the keys that this batch touches, key by key in the order of time
+	joins   []join
+	rounds  int
+	lateSet group.Table // what was late, to be counted once
+	out     []*vec.Batch
+
+	updated, removed, late, lateRows int64
+	updateNanos, removalNanos        int64
+}
+
+// session is one as it is after this batch.
+type session struct {
+	start, end int64
+	key        uint32
+	row        uint32 // of the table; None until a new one has got it
+	changed    bool   // rows or other sessions have come in
+	round      int
+	fed        bool // rows of this round have come in
+}
+
+// join is a stored session that becomes part of another. Sessions are fed in the order of time: a stored one comes behind the rows
+// before it. That is done in rounds, each of which merges stored sessions first and then adds rows.
+type join struct {
+	from  uint32 // row of the table
+	to    int    // of made
+	round int
+}
+
+func (s *sessionShard) run(ctx context.Context, chunks []exec.SessionChunk) error {
+	began := time.Now()
+	if s.s.Timed {
+		chunks = s.onTime(chunks)
+	}
+	if len(chunks) > 0 {
+		if err := s.merge(ctx, chunks); err != nil {
+			return err
+		}
+	}
+	s.updateNanos = time.Since(began).Nanoseconds()
+	began = time.Now()
+	err := s.finish()
+	s.removalNanos = time.Since(began).Nanoseconds()
+	return err
+}
+
+// onTime leaves out the rows whose own window ended before the late bound. Unlike other groupings this one does so in complete mode,
+// too. What is counted are the different windows of different keys, as Spark does, which groups by them first.
+func (s *sessionShard) onTime(chunks []exec.SessionChunk) []exec.SessionChunk {
+	kept := chunks[:0]
+	for _, c := range chunks {
+		var late, rest []uint32
+		for i, end := range c.Ends {
+			if end <= s.bounds.Late {
+				late = append(late, uint32(i))
+			}
+		}
+		if len(late) == 0 {
+			kept = append(kept, c)
+			continue
+		}
+		s.countLate(c, late)
+		for i, end := range c.Ends {
+			if end > s.bounds.Late {
+				rest = append(rest, uint32(i))
+			}
+		}
+		if len(rest) > 0 {
+			kept = append(kept, exec.SessionChunk{
+				N: len(rest), Keys: take(c.Keys, rest), Starts: takeLongs(c.Starts, rest), Ends: takeLongs(c.Ends, rest), Args: take(c.Args, rest),
+			})
+		}
+	}
+	return kept
+}
+
+func (s *sessionShard) countLate(c exec.SessionChunk, late []uint32) {
+	if s.lateSet == nil {
+		s.lateSet = group.New(append(s.s.Group.KeyTypes(), longType, longType))
+	}
+	keys := append(take(c.Keys, late), longsOf(takeLongs(c.Starts, late)), longsOf(takeLongs(c.Ends, late)))
+	s.late += int64(len(s.lateSet.Resolve(keys, len(late), true, make([]uint32, len(late)), nil)))
+	s.lateRows += int64(len(late))
+}
+
+func takeLongs(xs []int64, rows []uint32) []int64 {
+	out := make([]int64, len(rows))
+	for i, r := range rows {
+		out[i] = xs[r]
+	}
+	return out
+}
+
+func longsOf(xs []int64) *vec.Vector {
+	v := vec.NewFixed(longType, len(xs))
+	copy(vec.Fixed[int64](v), xs)
+	return v
+}
+
+// merge brings rows into the state.
+func (s *sessionShard) merge(ctx context.Context, chunks []exec.SessionChunk) error {
+	x, err := s.values.indexed(s.table)
+	if err != nil {
+		return err
+	}
+	in := exec.GatherSessions(chunks, x.keys)
+	x.grow(0)
+	var sorter exec.SessionSorter
+	sorter.Sort(in.Keys, in.Starts, in.Ends, x.keys.Cap())
+	to, rounds := s.plan(x, &sorter)
+	if err := s.place(x); err != nil {
+		return err
+	}
+	for i, t := range to {
+		to[i] = s.made[t].row
+	}
+	if err := s.feed(ctx, in, sorter.Order(), to, rounds); err != nil {
+		return err
+	}
+	s.store(x)
+	return nil
+}
+
+// plan makes sessions of the sorted rows and of what is stored of their keys. It returns for every row its session in made, and the
+// round in which it is fed. Where a row and a stored session start together, the stored one comes first, so that it stays.
+func (s *sessionShard) plan(x *sessionIndex, in *exec.SessionSorter) (to []uint32, rounds []int) {
+	to, rounds = make([]uint32, len(in.Rows)), make([]int, len(in.Rows))
+	ends := s.values.ends.xs
+	i := 0
+	for k, key := range in.Keys {
+		stored := x.head[key]
+		var cur *session
+		for stored >= 0 || i < in.Upto[k] {
+			if stored >= 0 && (i == in.Upto[k] || x.start[stored] <= in.Rows[i].Start) {
+				row := uint32(stored)
+				stored = x.next[stored]
+				if cur == nil || x.start[row] > cur.end {
+					s.made = append(s.made, session{start: x.start[row], end: ends[row], key: key, row: row})
+					cur = &s.made[len(s.made)-1]
+					continue
+				}
+				if cur.fed {
+					cur.round, cur.fed = cur.round+1, false
+					s.rounds = max(s.rounds, cur.round)
+				}
+				cur.end, cur.changed = max(cur.end, ends[row]), true
+				s.joins = append(s.joins, join{from: row, to: len(s.made) - 1, round: cur.round})
+				continue
+			}
+			r := &in.Rows[i]
+			if cur == nil || r.Start > cur.end {
+				s.made = append(s.made, session{start: r.Start, end: r.End, key: key, row: group.None})
+				cur = &s.made[len(s.made)-1]
+			}
+			cur.end, cur.changed, cur.fed = max(cur.end, r.End), true, true
+			to[i], rounds[i] = uint32(len(s.made)-1), cur.round
+			i++
+		}
+	}
+	return to, rounds
+}
+
+// place gives new sessions their rows in the table.
+func (s *sessionShard) place(x *sessionIndex) error {
+	var fresh, keys, scratch []uint32
+	for i := range s.made {
+		if s.made[i].row == group.None {
+			fresh, keys = append(fresh, uint32(i)), append(keys, s.made[i].key)
+		}
+	}
+	rows := make([]uint32, vec.BatchRows)
+	for len(fresh) > 0 {
+		n := min(len(fresh), vec.BatchRows)
+		starts := vec.NewFixed(s.s.Group.TimeType(), n)
+		for i, m := range fresh[:n] {
+			vec.Fixed[int64](starts)[i] = s.made[m].start
+		}
+		cols := append(x.keys.Keys(keys[:n]), starts)
+		var err error
+		if scratch, err = s.table.Resolve(cols, n, true, rows[:n], scratch[:0]); err != nil {
+			return err
+		}
+		for i, m := range fresh[:n] {
+			s.made[m].row = rows[i]
+		}
+		fresh, keys = fresh[n:], keys[n:]
+	}
+	return nil
+}
+
+// feed adds rows and merges stored sessions: rows[i] goes to row to[i] of the table.
+func (s *sessionShard) feed(ctx context.Context, in *exec.SessionRows, rows, to []uint32, rounds []int) error {
+	acc := s.values.acc
+	if len(s.joins) == 0 {
+		return in.Feed(ctx, acc, rows, to)
+	}
+	slices.SortStableFunc(s.joins, func(a, b join) int { return a.round - b.round })
+	// Rows by round, in their order.
+	upto := make([]int, s.rounds+2)
+	for _, r := range rounds {
+		upto[r+1]++
+	}
+	for r := range s.rounds + 1 {
+		upto[r+1] += upto[r]
+	}
+	at := slices.Clone(upto)
+	sorted, groups := make([]uint32, len(rows)), make([]uint32, len(rows))
+	for i, r := range rounds {
+		sorted[at[r]], groups[at[r]] = rows[i], to[i]
+		at[r]++
+	}
+	joins := s.joins
+	for r := range s.rounds + 1 {
+		var from, into []uint32
+		for len(joins) > 0 && joins[0].round == r {
+			from, into = append(from, joins[0].from), append(into, s.made[joins[0].to].row)
+			joins = joins[1:]
+		}
+		if len(from) > 0 {
+			acc.Merge(into, acc.Save(from))
+			if err := acc.Err(); err != nil {
+				return err
+			}
+		}
+		if err := in.Feed(ctx, acc, sorted[upto[r]:upto[r+1]], groups[upto[r]:upto[r+1]]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store notes what the sessions of the touched keys have become. All of them count as updated, as Spark writes them all.
+func (s *sessionShard) store(x *sessionIndex) {
+	gone := make([]uint32, len(s.joins))
+	for i, j := range s.joins {
+		gone[i] = j.from
+	}
+	s.table.Delete(gone)
+	x.grow(len(s.values.ends.xs))
+	touched := make([]uint32, 0, len(s.made))
+	last := int32(-1)
+	for i := range s.made {
+		m := &s.made[i]
+		if i == 0 || s.made[i-1].key != m.key {
+			last = -1
+		}
+		last = x.link(m.key, last, m.row, m.start)
+		if m.changed {
+			s.values.ends.xs[m.row] = m.end
+			s.values.low = min(s.values.low, m.end)
+			touched = append(touched, m.row)
+		}
+	}
+	s.table.Touch(touched)
+	s.updated, s.removed = int64(len(s.made)), int64(len(gone))
+}
+
+// finish puts out what the output mode wants, and forgets the sessions that are final.
+func (s *sessionShard) finish() error {
+	if s.batch.Mode == Complete {
+		all, err := s.table.All(nil)
+		if err != nil {
+			return err
+		}
+		return s.emit(all)
+	}
+	rows := s.final()
+	if len(rows) == 0 {
+		return nil
+	}
+	if err := s.emit(rows); err != nil {
+		return err
+	}
+	s.removed += int64(len(rows))
+	s.table.Delete(rows)
+	x := s.values.index
+	x.sweep(rows, s.values.ends.xs)
+	if x.keys.Cap() > 2*s.table.Len()+minIndexed {
+		s.values.index = nil // most of its keys have no session
+	}
+	return nil
+}
+
+// minIndexed keeps small indexes from being made anew.
+const minIndexed = 1 << 12
+
+// final are the rows of the sessions that end by the watermark.
+func (s *sessionShard) final() []uint32 {
+	bound := s.bounds.Evict
+	if !s.s.Timed || bound < s.values.low {
+		return nil
+	}
+	var rows []uint32
+	low := state.NoTime
+	for r, end := range s.values.ends.xs {
+		if end <= bound {
+			rows = append(rows, uint32(r))
+		} else {
+			low = min(low, end)
+		}
+	}
+	s.values.low = low
+	return rows
+}
+
+// emit computes the results of rows.
+func (s *sessionShard) emit(rows []uint32) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	x, err := s.values.indexed(s.table)
+	if err != nil {
+		return err
+	}
+	for len(rows) > 0 {
+		n := min(len(rows), vec.BatchRows)
+		results, err := s.values.acc.Emit(rows[:n])
+		if err != nil {
+			return err
+		}
+		keys := s.table.Keys(rows[:n])
+		cols := s.s.Group.Columns(keys[:len(keys)-1], takeLongs(x.start, rows[:n]), takeLongs(s.values.ends.xs, rows[:n]), results)
+		s.out = append(s.out, vec.NewBatch(n, cols...))
+		rows = rows[n:]
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package stream
+
+import (
+	"github.com/millrace/millrace/internal/exec"
+	"github.com/millrace/millrace/internal/physical"
+	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/stateful"
+)
+
+// session plans a grouping whose key number at is a session window.
+func (c *compiler) session(p *physical.Planner, n *plan.Aggregate, at int) (exec.Op, error) {
+	if c.mode == stateful.Update {
+		return nil, physical.Unsupported(n)
+	}
+	in, err := p.Plan(n.Child)
+	if err != nil {
+		return nil, err
+	}
+	group, result, err := p.Grouping(n, in)
+	if err != nil {
+		return nil, err
+	}
+	complete := c.mode == stateful.Complete
+	op := &stateful.Session{
+		Group: &exec.SessionAgg{Group: group, Session: at}, Operator: len(c.out.operators), Timed: carriesEventTime(n.Keys[at]),
+	}
+	// In complete mode Spark's operator doesn't say how many stores it has.
+	c.add(&operator{op: op, name: "sessionWindowStateStoreSaveExec", meaning: aggregateMeaning(c.out, n), cleans: !complete,
+		uncounted: complete, hitsPerBatch: 2})
+	result.In = op
+	return result, nil
+}
