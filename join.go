@@ -24,7 +24,7 @@ const (
 
 // Join joins two DataFrames on a condition (a Column, or several that must all be true), or on equal columns (a name or several, kept once).
 func (d *DataFrame) Join(other *DataFrame, on any, kind JoinKind) *DataFrame {
-	m := &connectpb.Join{Left: d.rel, Right: other.rel, JoinType: connectpb.Join_JoinType(kind)}
+	m := &connectpb.Join{Left: d.rel, Right: other.input(), JoinType: connectpb.Join_JoinType(kind)}
 	var err error
 	switch on := on.(type) {
 	case string:
@@ -52,7 +52,7 @@ func (d *DataFrame) Join(other *DataFrame, on any, kind JoinKind) *DataFrame {
 // CrossJoin pairs each row with each row of another DataFrame.
 func (d *DataFrame) CrossJoin(other *DataFrame) *DataFrame {
 	return d.both(other, &connectpb.Relation{RelType: &connectpb.Relation_Join{Join: &connectpb.Join{
-		Left: d.rel, Right: other.rel, JoinType: connectpb.Join_JOIN_TYPE_CROSS,
+		Left: d.rel, Right: other.input(), JoinType: connectpb.Join_JOIN_TYPE_CROSS,
 	}}})
 }
 
@@ -64,7 +64,7 @@ func (d *DataFrame) Union(other *DataFrame) *DataFrame {
 // UnionByName is Union with columns matched by their names. Columns that one side lacks are null there, if allowed.
 func (d *DataFrame) UnionByName(other *DataFrame, allowMissing bool) *DataFrame {
 	return d.both(other, &connectpb.Relation{RelType: &connectpb.Relation_SetOp{SetOp: &connectpb.SetOperation{
-		LeftInput: d.rel, RightInput: other.rel, SetOpType: connectpb.SetOperation_SET_OP_TYPE_UNION,
+		LeftInput: d.rel, RightInput: other.input(), SetOpType: connectpb.SetOperation_SET_OP_TYPE_UNION,
 		IsAll: proto.Bool(true), ByName: proto.Bool(true), AllowMissingColumns: &allowMissing,
 	}}})
 }
@@ -91,15 +91,27 @@ func (d *DataFrame) ExceptAll(other *DataFrame) *DataFrame {
 
 func (d *DataFrame) setOp(other *DataFrame, t connectpb.SetOperation_SetOpType, all bool) *DataFrame {
 	return d.both(other, &connectpb.Relation{RelType: &connectpb.Relation_SetOp{SetOp: &connectpb.SetOperation{
-		LeftInput: d.rel, RightInput: other.rel, SetOpType: t, IsAll: &all,
+		LeftInput: d.rel, RightInput: other.input(), SetOpType: t, IsAll: &all,
 	}}})
 }
 
 // both is the DataFrame of a relation over this one and another.
 func (d *DataFrame) both(other *DataFrame, rel *connectpb.Relation, errs ...error) *DataFrame {
-	errs = append([]error{other.err}, errs...)
-	if other.s != d.s {
-		errs = append(errs, mistake(errclass.New("SESSION_NOT_SAME")))
+	switch {
+	case other == nil:
+		errs = append(errs, mistake(errclass.New("NOT_EXPECTED_TYPE", "argName", "The other DataFrame", "expectedType", "a DataFrame", "argType", "nil")))
+	case other.s != d.s:
+		errs = append(errs, other.err, mistake(errclass.New("SESSION_NOT_SAME")))
+	default:
+		errs = append([]error{other.err}, errs...)
 	}
 	return d.then(rel, errs...)
+}
+
+// input is the relation of a DataFrame, nil for none.
+func (d *DataFrame) input() *connectpb.Relation {
+	if d == nil {
+		return nil
+	}
+	return d.rel
 }

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/errclass"
@@ -250,7 +251,7 @@ func (s *subscription) holding() bool {
 	return s.starting > 0
 }
 
-// close ends the stream and waits for it. A listener that is being called finishes by itself.
+// close ends the stream and waits for it and its listeners, unless one of them takes too long.
 func (b *listenerBus) close() {
 	sub := b.subscription()
 	if sub == nil {
@@ -258,6 +259,11 @@ func (b *listenerBus) close() {
 	}
 	sub.cancel()
 	<-sub.read
+	select {
+	case <-sub.done:
+	case <-time.After(closeTimeout):
+		slog.Warn("millrace: a listener still runs when its session has ended", "session", b.s.id)
+	}
 }
 
 func parseEvent(m *connectpb.StreamingQueryListenerEvent) (event, error) {

@@ -71,7 +71,7 @@ func (s *Session) ID() string { return s.id }
 const closeTimeout = 10 * time.Second
 
 // Close ends the session: its streaming queries are stopped, its views and results are dropped. A second Close returns what the first
-// did.
+// did. A listener must not call it: it waits for the listeners.
 func (s *Session) Close() error {
 	s.closing.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)

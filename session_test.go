@@ -214,7 +214,9 @@ func TestMistakesNameTheirPlace(t *testing.T) {
 				t.Errorf("%s: Schema knows nothing of it", name)
 			}
 		}
-		_, err := one.Select(f.Sum(f.Lit(make(chan int)))).Collect(ctx(t))
+		_, err := one.Union(nil).Collect(ctx(t))
+		expectClass(t, err, "NOT_EXPECTED_TYPE")
+		_, err = one.Select(f.Sum(f.Lit(make(chan int)))).Collect(ctx(t))
 		if err == nil || !strings.Contains(err.Error(), ": Lit: ") {
 			t.Errorf("got %v", err)
 		}
