@@ -20,9 +20,12 @@ type Spec struct {
 	Meaning string
 	// Partitions is the logical number of partitions, fixed by the checkpoint.
 	Partitions int
-	// Time reads the event time in microseconds by which rows expire from key columns; nil for state that never does. A null
-	// time must read as NoTime.
+	// Time reads the event time in microseconds by which rows expire from key columns; nil for state that never does, or does by
+	// a value (see Timed). A null time must read as NoTime.
 	Time func(keys []*vec.Vector, n int) []int64
+	// Group reads the columns by which rows are looked for together (see Table.Gather) from the keys and values of n rows; nil for
+	// state whose rows are only found by their keys. The keys of grouped state are never asked for again: Resolve is for new ones.
+	Group func(keys, values []*vec.Vector, n int) []*vec.Vector
 }
 
 // NoTime is the event time of a row that never expires.
@@ -95,20 +98,53 @@ type Values interface {
 	Reset()
 }
 
+// Timed is implemented by Values whose rows expire by a value. Times returns the event times of rows; it is asked when rows are
+// touched.
+type Timed interface {
+	Times(rows []uint32) []int64
+}
+
 // Table is one shard: rows by key. It belongs to one goroutine at a time.
+//
+// Row numbers are valid until the next call of Expire, Remove or Scan, of a cursor's Next, or of the store's Prepare, Load or Abort.
 type Table interface {
 	// Resolve finds the rows of n keys, adding absent ones when insert is set; others become group.None. New row numbers are
-	// appended to fresh. A provider that keeps rows elsewhere brings the values in before it returns.
+	// appended to fresh in the order of the keys. A provider that keeps rows elsewhere brings the values in before it returns.
 	Resolve(keys []*vec.Vector, n int, insert bool, rows, fresh []uint32) ([]uint32, error)
+	// Gather brings in all rows of n groups, those of one group in the order in which they were first seen. It must come before
+	// new rows of the groups are added.
+	Gather(groups []*vec.Vector, n int) error
 	// Touch notes rows whose values were changed: they go into the next segment.
 	Touch(rows []uint32)
 	// Delete removes rows and clears their values.
 	Delete(rows []uint32)
-	// Expired appends the rows whose event time is at most bound.
+	// Expire goes through the rows whose event time is at most bound, by time and then in the order in which they were first
+	// seen, and removes them as it goes on: a chunk is gone with the call of Next after it.
+	Expire(bound int64) (Cursor, error)
+	// Remove is Expire for a caller who does not look. It returns how many rows there were.
+	Remove(bound int64) (int64, error)
+	// Scan goes through every row in the order in which they were first seen.
+	Scan() (Cursor, error)
+	// Expired appends the rows at hand whose event time is at most bound, All every row at hand: all there are when the provider
+	// keeps rows in memory.
 	Expired(bound int64, rows []uint32) ([]uint32, error)
-	// All appends every row.
 	All(rows []uint32) ([]uint32, error)
+	// Len is the number of rows at hand.
+	Len() int
+	// Sort puts rows in the order in which they were first seen.
+	Sort(rows []uint32)
 	// Keys returns the key columns of rows.
 	Keys(rows []uint32) []*vec.Vector
-	Len() int
+}
+
+// ChunkRows is how many rows a cursor hands out at a time. Every provider cuts at the same places, so that what operators put out
+// does not depend on it.
+const ChunkRows = vec.BatchRows
+
+// Cursor goes through rows of a table. Nothing else may use the table meanwhile but to read and save the rows it has handed out.
+type Cursor interface {
+	// Next returns the next ChunkRows rows, fewer only at the end and none after it. They are valid until the next call.
+	Next() ([]uint32, error)
+	// Close ends it. Rows that Expire has not handed out stay.
+	Close() error
 }

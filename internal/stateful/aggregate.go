@@ -2,7 +2,9 @@ package stateful
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math/bits"
 	"sync/atomic"
 	"time"
@@ -109,7 +111,7 @@ func (a *Aggregate) Attach(s state.Store, partitions int, t *exec.Task) []state.
 }
 
 // Parts implements exec.Op: it brings this batch's rows into the state, and hands out one part a shard with what the output mode
-// lets out.
+// lets out, which is read from the state as it is asked for.
 func (a *Aggregate) Parts(ctx context.Context, t *exec.Task) (exec.Parts, error) {
 	batch := Of(t)
 	partitions := t.Partitions
@@ -121,30 +123,31 @@ func (a *Aggregate) Parts(ctx context.Context, t *exec.Task) (exec.Parts, error)
 	if err != nil {
 		return exec.Parts{}, err
 	}
-	outs := make([][]*vec.Batch, shards)
-	tally := &tally{}
+	work := make([]*aggShard, shards)
 	none := exec.Parts{N: shards, Open: func(context.Context, int) (exec.Stream, error) { return exec.StreamOf(nil), nil }}
 	err = exec.Run(ctx, t, none, func(_ context.Context, i int, _ exec.Stream) error {
 		s := &aggShard{a: a, batch: batch, bounds: batch.Bounds[a.Operator], table: batch.Stores[a.Operator].Table(i)}
 		s.values = batch.Values[a.Operator][i].(*aggValues)
-		var err error
-		outs[i], err = s.run(chunks[i])
-		tally.add(s)
+		work[i] = s
+		err := s.update(chunks[i])
+		chunks[i] = nil
 		return err
 	})
-	tally.into(&batch.Ops[a.Operator])
+	stats := &batch.Ops[a.Operator]
+	for _, s := range work {
+		if s == nil {
+			continue
+		}
+		stats.Updated += s.updated
+		stats.DroppedLate += s.late
+		stats.UpdateNanos += s.updateNanos
+	}
 	if err != nil {
 		return exec.Parts{}, err
 	}
-	return exec.PartsOf(outs...), nil
-}
-
-func (t *tally) add(s *aggShard) {
-	t.updated.Add(s.updated)
-	t.removed.Add(s.removed)
-	t.late.Add(s.late)
-	t.updateNanos.Add(s.updateNanos)
-	t.removalNanos.Add(s.removalNanos)
+	return exec.Parts{N: shards, Open: func(_ context.Context, i int) (exec.Stream, error) {
+		return &aggStream{aggShard: work[i], stats: stats}, nil
+	}}, nil
 }
 
 // aggShard is the work of one micro-batch on one shard.
@@ -160,44 +163,27 @@ type aggShard struct {
 	fresh   []uint32
 	lateSet group.Table // late groups, to be counted once each
 
-	updated, removed, late    int64
-	updateNanos, removalNanos int64
+	updated, late, updateNanos int64
 }
 
-func (s *aggShard) run(chunks []exec.Chunk) ([]*vec.Batch, error) {
+// update brings the rows of this batch into the state.
+func (s *aggShard) update(chunks []exec.Chunk) error {
 	began := time.Now()
 	for _, c := range chunks {
 		if err := s.merge(c); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if len(s.a.Group.Keys) == 0 {
 		if err := s.touchOnly(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	touched := s.touchedRows()
-	s.table.Touch(touched)
-	s.updated = int64(len(touched))
+	s.rows = s.touchedRows(s.rows[:0])
+	s.table.Touch(s.rows)
+	s.updated = int64(len(s.rows))
 	s.updateNanos = time.Since(began).Nanoseconds()
-	began = time.Now()
-	defer func() { s.removalNanos = time.Since(began).Nanoseconds() }()
-	switch s.batch.Mode {
-	case Complete:
-		all, err := s.table.All(nil)
-		if err != nil {
-			return nil, err
-		}
-		return s.emit(all)
-	case Update:
-		out, err := s.emit(touched)
-		if err != nil {
-			return nil, err
-		}
-		_, err = s.evict(false)
-		return out, err
-	}
-	return s.evict(true)
+	return nil
 }
 
 // touchOnly makes a grouping without keys have its one row, which each batch emits anew.
@@ -225,13 +211,13 @@ func (s *aggShard) mark(rows []uint32) {
 	}
 }
 
-func (s *aggShard) touchedRows() []uint32 {
-	var rows []uint32
+func (s *aggShard) touchedRows(rows []uint32) []uint32 {
 	for w, word := range s.touched {
 		for ; word != 0; word &= word - 1 {
 			rows = append(rows, uint32(w*64+bits.TrailingZeros64(word)))
 		}
 	}
+	s.table.Sort(rows)
 	return rows
 }
 
@@ -288,37 +274,117 @@ func take(cols []*vec.Vector, rows []uint32) []*vec.Vector {
 	return out
 }
 
-// emit computes the results of rows.
-func (s *aggShard) emit(rows []uint32) ([]*vec.Batch, error) {
-	var out []*vec.Batch
-	for len(rows) > 0 {
-		n := min(len(rows), vec.BatchRows)
-		results, err := s.values.acc.Emit(rows[:n])
+// aggStream puts out what the output mode lets out of one shard, and removes the groups that are final. They are gone when it is at
+// its end or closed.
+type aggStream struct {
+	*aggShard
+	stats *OpStats
+
+	cursor  state.Cursor // over all groups in complete mode, over those that are final in append mode
+	evicted bool
+	removed int64
+	nanos   int64
+	err     error
+}
+
+// Next implements exec.Stream.
+func (s *aggStream) Next(context.Context) (*vec.Batch, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	began := time.Now()
+	b, err := s.next()
+	s.nanos += time.Since(began).Nanoseconds()
+	s.err = err
+	return b, err
+}
+
+func (s *aggStream) next() (*vec.Batch, error) {
+	if s.batch.Mode == Update {
+		n := min(len(s.rows), vec.BatchRows)
+		if n == 0 {
+			return nil, s.finish()
+		}
+		rows := s.rows[:n]
+		s.rows = s.rows[n:]
+		return s.emit(rows)
+	}
+	rows, err := s.nextChunk()
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, s.finish()
+	}
+	return s.emit(rows)
+}
+
+// nextChunk is the next part of all groups, or of those that are final.
+func (s *aggStream) nextChunk() (rows []uint32, err error) {
+	complete := s.batch.Mode == Complete
+	if s.cursor == nil {
+		switch {
+		case complete:
+			s.cursor, err = s.table.Scan()
+		case s.a.TimeKey < 0:
+			return nil, nil
+		default:
+			s.cursor, err = s.table.Expire(s.bounds.Evict)
+		}
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, vec.NewBatch(n, append(s.table.Keys(rows[:n]), results...)...))
-		rows = rows[n:]
 	}
-	return out, nil
+	rows, err = s.cursor.Next()
+	if !complete {
+		s.removed += int64(len(rows))
+	}
+	return rows, err
 }
 
-// evict removes the groups that are final, and returns their results when they are wanted.
-func (s *aggShard) evict(wanted bool) ([]*vec.Batch, error) {
-	if s.a.TimeKey < 0 {
-		return nil, nil
+// finish removes what is final and has not been put out. Its error is io.EOF.
+func (s *aggStream) finish() error {
+	if !s.evicted && s.batch.Mode == Update && s.a.TimeKey >= 0 {
+		n, err := s.table.Remove(s.bounds.Evict)
+		if err != nil {
+			return err
+		}
+		s.removed += n
 	}
-	rows, err := s.table.Expired(s.bounds.Evict, nil)
-	if err != nil || len(rows) == 0 {
+	s.evicted = true
+	return io.EOF
+}
+
+// Close implements exec.Stream. Whoever does not want all rows leaves groups that are removed all the same.
+func (s *aggStream) Close() error {
+	for s.err == nil && s.batch.Mode == Append && !s.evicted {
+		rows, err := s.nextChunk()
+		if err == nil && len(rows) == 0 {
+			err = s.finish()
+		}
+		s.err = err
+	}
+	if s.err == nil {
+		s.err = s.finish()
+	}
+	var err error
+	if s.err != io.EOF {
+		err = s.err
+	}
+	if s.cursor != nil {
+		err = errors.Join(err, s.cursor.Close())
+		s.cursor = nil
+	}
+	atomic.AddInt64(&s.stats.Removed, s.removed)
+	atomic.AddInt64(&s.stats.RemovalNanos, s.nanos)
+	return err
+}
+
+// emit computes the results of rows, at most a batch.
+func (s *aggShard) emit(rows []uint32) (*vec.Batch, error) {
+	results, err := s.values.acc.Emit(rows)
+	if err != nil {
 		return nil, err
 	}
-	var out []*vec.Batch
-	if wanted {
-		if out, err = s.emit(rows); err != nil {
-			return nil, err
-		}
-	}
-	s.removed += int64(len(rows))
-	s.table.Delete(rows)
-	return out, nil
+	return vec.NewBatch(len(rows), append(s.table.Keys(rows), results...)...), nil
 }

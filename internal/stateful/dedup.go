@@ -70,7 +70,7 @@ func (d *Dedup) Attach(s state.Store, partitions int, _ *exec.Task) []state.Valu
 	for i := range vs {
 		vs[i] = noValues{}
 		if d.Within {
-			vs[i] = &longs{empty: state.NoTime}
+			vs[i] = &expiries{longs{empty: state.NoTime}}
 		}
 		s.Attach(i, vs[i])
 	}
@@ -89,7 +89,7 @@ func (d *Dedup) Parts(ctx context.Context, t *exec.Task) (exec.Parts, error) {
 	none := exec.Parts{N: shards, Open: func(context.Context, int) (exec.Stream, error) { return exec.StreamOf(nil), nil }}
 	err = exec.Run(ctx, t, none, func(_ context.Context, i int, _ exec.Stream) error {
 		s := &dedupShard{d: d, bounds: batch.Bounds[d.Operator], table: batch.Stores[d.Operator].Table(i)}
-		s.expires, _ = batch.Values[d.Operator][i].(*longs)
+		s.expires, _ = batch.Values[d.Operator][i].(*expiries)
 		work[i] = s
 		return s.run(rows[i])
 	})
@@ -122,7 +122,7 @@ type dedupShard struct {
 	d       *Dedup
 	bounds  Bounds
 	table   state.Table
-	expires *longs // Within only
+	expires *expiries // Within only
 
 	rows, first []uint32
 	keys        []*vec.Vector
@@ -173,7 +173,6 @@ func (s *dedupShard) add(b *vec.Batch) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	s.table.Touch(fresh)
 	s.first = s.first[:0]
 	for i, r := range rows {
 		if next := len(s.first); next < len(fresh) && r == fresh[next] {
@@ -186,6 +185,7 @@ func (s *dedupShard) add(b *vec.Batch) error {
 			s.expires.xs[fresh[k]] = times[i] + s.d.Delay
 		}
 	}
+	s.table.Touch(fresh)
 	s.out = append(s.out, b.WithSelection(append([]uint32(nil), s.first...)).Own())
 	return nil
 }
@@ -205,23 +205,21 @@ func (s *dedupShard) onTime(b *vec.Batch) *vec.Batch {
 	return b.WithSelection(kept).Own()
 }
 
-func (s *dedupShard) evict() error {
-	var rows []uint32
-	var err error
-	switch {
-	case s.expires != nil:
-		for r, at := range s.expires.xs {
-			if at <= s.bounds.Evict && at != state.NoTime {
-				rows = append(rows, uint32(r))
-			}
-		}
-	case s.d.TimeKey >= 0:
-		rows, err = s.table.Expired(s.bounds.Evict, nil)
+func (s *dedupShard) evict() (err error) {
+	if s.d.Within || s.d.TimeKey >= 0 {
+		s.removed, err = s.table.Remove(s.bounds.Evict)
 	}
-	if err != nil || len(rows) == 0 {
-		return err
+	return err
+}
+
+// expiries are the event times by which the keys of Within are forgotten.
+type expiries struct{ longs }
+
+// Times implements state.Timed.
+func (v *expiries) Times(rows []uint32) []int64 {
+	out := make([]int64, len(rows))
+	for i, r := range rows {
+		out[i] = v.xs[r]
 	}
-	s.removed = int64(len(rows))
-	s.table.Delete(rows)
-	return nil
+	return out
 }

@@ -97,7 +97,40 @@ func (j *Join) Spec(partitions int, meaning string) state.Spec {
 		}
 	}
 	s.Time = func(keys []*vec.Vector, n int) []int64 { return TimesOf(keys[2], n, state.NoTime) }
+	s.Group = j.keysOf
 	return s
+}
+
+// keysOf reads the join keys of stored rows: from the columns of the side that each is of.
+func (j *Join) keysOf(_, values []*vec.Vector, n int) []*vec.Vector {
+	var rows [2][]uint32
+	sides := vec.Fixed[int64](values[0].Flatten())
+	order := make([]uint32, n) // where each row lies in the left rows followed by the right ones
+	for i, side := range sides[:n] {
+		order[i] = uint32(len(rows[side]))
+		rows[side] = append(rows[side], uint32(i))
+	}
+	for i, side := range sides[:n] {
+		if side == 1 {
+			order[i] += uint32(len(rows[0]))
+		}
+	}
+	left := values[2:]
+	right := left[len(j.Left.In.Types()):]
+	out := make([]*vec.Vector, len(j.Left.Keys))
+	for k := range out {
+		l, r := left[j.Left.Keys[k]], right[j.Right.Keys[k]]
+		switch {
+		case len(rows[1]) == 0:
+			out[k] = l.Flatten()
+		case len(rows[0]) == 0:
+			out[k] = r.Flatten()
+		default:
+			both := vec.Concat([]*vec.Vector{vec.Take(l, rows[0], nil), vec.Take(r, rows[1], nil)})
+			out[k] = vec.Take(both, order, nil).Flatten()
+		}
+	}
+	return out
 }
 
 // Attach implements Operator.

@@ -1,6 +1,7 @@
 package stateful
 
 import (
+	"errors"
 	"time"
 
 	"github.com/millrace/millrace/internal/exec"
@@ -71,11 +72,32 @@ func (s *joinShard) arrive(side int, b *vec.Batch) error {
 	if err != nil || b.N == 0 {
 		return err
 	}
+	if err := s.gather(side, b); err != nil {
+		return err
+	}
 	matched := vec.NewBitmap(b.N)
 	if err := s.match(side, b, matched); err != nil {
 		return err
 	}
 	return s.store(side, b, matched)
+}
+
+// gather brings in the stored rows of both sides that have the keys of new rows.
+func (s *joinShard) gather(side int, b *vec.Batch) error {
+	keys := s.keys(side, b)
+	var rows []uint32
+	for i := range b.N {
+		if !s.j.nullKey(keys, i) {
+			rows = append(rows, uint32(i))
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if len(rows) < b.N {
+		keys = take(keys, rows)
+	}
+	return s.table.Gather(keys, len(rows))
 }
 
 func keep(b *vec.Batch, rows []uint32) *vec.Batch {
@@ -316,12 +338,27 @@ func (s *joinShard) expiry(side int, b *vec.Batch) []int64 {
 	return times
 }
 
-// evict forgets what has expired; rows of a preserved side that never had a match come out now.
-func (s *joinShard) evict() error {
-	rows, err := s.table.Expired(s.bounds.Evict, nil)
-	if err != nil || len(rows) == 0 {
+// evict forgets what has expired; rows of a preserved side that never had a match come out now. Spark does not count the rows that
+// it removes while it looks for unmatched ones.
+func (s *joinShard) evict() (err error) {
+	if s.j.Kind == InnerJoin || s.j.Kind == LeftSemiJoin {
+		s.removed, err = s.table.Remove(s.bounds.Evict)
 		return err
 	}
+	c, err := s.table.Expire(s.bounds.Evict)
+	if err != nil {
+		return err
+	}
+	for {
+		rows, err := c.Next()
+		if err != nil || len(rows) == 0 {
+			return errors.Join(err, c.Close())
+		}
+		s.expire(rows)
+	}
+}
+
+func (s *joinShard) expire(rows []uint32) {
 	for side := range 2 {
 		var unmatched []uint32
 		for _, r := range rows {
@@ -330,7 +367,7 @@ func (s *joinShard) evict() error {
 				continue
 			}
 			if !s.j.preserved(side) {
-				s.removed++ // Spark does not count the rows that it removes while it looks for unmatched ones
+				s.removed++
 			} else if !s.rows.sides[side].matched.Get(int(at.pos)) {
 				unmatched = append(unmatched, at.pos)
 			}
@@ -339,8 +376,6 @@ func (s *joinShard) evict() error {
 			s.emitPadded(side, s.rows.sides[side].take(unmatched), len(unmatched))
 		}
 	}
-	s.table.Delete(rows)
-	return nil
 }
 
 // emitPadded puts out rows of one side with nulls for the other.

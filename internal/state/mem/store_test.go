@@ -147,21 +147,47 @@ func (o *opened) put(t fatal, keys []key, by int64) {
 
 func (o *opened) expire(t fatal, bound int64) {
 	for shard := range o.tables {
-		rows, err := o.Table(shard).Expired(bound, nil)
-		if err != nil {
-			t.Fatalf("expired: %v", err)
+		if shard%2 == 0 {
+			if _, err := o.Table(shard).Remove(bound); err != nil {
+				t.Fatalf("remove: %v", err)
+			}
+			continue
 		}
-		o.Table(shard).Delete(rows)
+		c, err := o.Table(shard).Expire(bound)
+		if err != nil {
+			t.Fatalf("expire: %v", err)
+		}
+		through(t, c)
 	}
+}
+
+// through goes to the end of a cursor and returns all rows.
+func through(t fatal, c state.Cursor) []uint32 {
+	var all []uint32
+	for {
+		rows, err := c.Next()
+		if err != nil {
+			t.Fatalf("next: %v", err)
+		}
+		if len(rows) == 0 {
+			return all
+		}
+		all = append(all, rows...)
+	}
+}
+
+func (o *opened) all(t fatal, shard int) []uint32 {
+	c, err := o.Table(shard).Scan()
+	if err != nil {
+		t.Fatalf("scan: %v", err)
+	}
+	return through(t, c)
 }
 
 func (o *opened) content(t fatal) map[key]int64 {
 	out := map[key]int64{}
 	for shard := range o.tables {
-		rows, err := o.Table(shard).All(nil)
-		if err != nil {
-			t.Fatalf("all: %v", err)
-		}
+		rows := o.all(t, shard)
 		cols := o.Table(shard).Keys(rows)
 		for i, r := range rows {
 			k := key{k: "-"}
@@ -181,10 +207,7 @@ func (o *opened) content(t fatal) map[key]int64 {
 func (o *opened) order(t fatal) []string {
 	var out []string
 	for shard := range o.tables {
-		rows, err := o.Table(shard).All(nil)
-		if err != nil {
-			t.Fatalf("all: %v", err)
-		}
+		rows := o.all(t, shard)
 		cols := o.Table(shard).Keys(rows)
 		for i := range rows {
 			out = append(out, fmt.Sprint(shard, vec.ValueAt(cols[0], i), vec.ValueAt(cols[1], i)))
@@ -330,13 +353,18 @@ func TestExpiredLooksOnlyWhenItMust(t *testing.T) {
 		bound int64
 		want  int
 	}{{9, 0}, {10, 1}, {10, 0}, {19, 0}, {1 << 40, 1}} {
-		rows, err := s.Table(0).Expired(c.bound, nil)
-		if err != nil || len(rows) != c.want {
-			t.Errorf("bound %d: %d rows, want %d, %v", c.bound, len(rows), c.want, err)
+		cur, err := s.Table(0).Expire(c.bound)
+		if err != nil {
+			t.Fatal(err)
 		}
-		s.Table(0).Delete(rows)
+		if rows := through(t, cur); len(rows) != c.want {
+			t.Errorf("bound %d: %d rows, want %d", c.bound, len(rows), c.want)
+		}
+		if rows, _ := s.tables[0].expired(c.bound); len(rows) != 0 {
+			t.Errorf("bound %d: %d rows again", c.bound, len(rows))
+		}
 	}
-	if s.tables[0].min != state.NoTime || s.Table(0).Len() != 1 {
+	if s.tables[0].min != state.NoTime || s.Stats().Rows != 1 {
 		t.Error("a row without a time never expires")
 	}
 }

@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -14,8 +15,9 @@ type table struct {
 	spec   *state.Spec
 	keys   group.Table
 	values state.Values
-	times  []int64    // event time by row, when the state expires
-	dirty  vec.Bitmap // rows to be saved
+	timed  state.Timed // the values, when rows expire by one of them
+	times  []int64     // event time by row, when the state expires
+	dirty  vec.Bitmap  // rows to be saved
 	gone   []*vec.Batch
 	rows   []uint32 // scratch
 	min    int64    // no live row has an earlier time
@@ -23,6 +25,7 @@ type table struct {
 
 func newTable(spec *state.Spec, values state.Values) *table {
 	t := &table{spec: spec, values: values}
+	t.timed, _ = values.(state.Timed)
 	t.reset()
 	return t
 }
@@ -46,6 +49,11 @@ func (t *table) Resolve(keys []*vec.Vector, n int, insert bool, rows, fresh []ui
 	for len(t.dirty)*64 < size {
 		t.dirty = append(t.dirty, 0)
 	}
+	if t.spec.Time != nil || t.timed != nil {
+		for len(t.times) < size {
+			t.times = append(t.times, state.NoTime)
+		}
+	}
 	if t.spec.Time != nil {
 		t.noteTimes(t.spec.Time(keys, n), rows, fresh[before:])
 	}
@@ -55,9 +63,6 @@ func (t *table) Resolve(keys []*vec.Vector, n int, insert bool, rows, fresh []ui
 // noteTimes stores the event times of new rows; rows holds the row number of each input key, fresh the new ones in the order of
 // their first key.
 func (t *table) noteTimes(times []int64, rows, fresh []uint32) {
-	for len(t.times) < t.keys.Cap() {
-		t.times = append(t.times, state.NoTime)
-	}
 	next := 0
 	for i, r := range rows {
 		if next < len(fresh) && r == fresh[next] {
@@ -72,6 +77,18 @@ func (t *table) noteTimes(times []int64, rows, fresh []uint32) {
 func (t *table) Touch(rows []uint32) {
 	for _, r := range rows {
 		t.dirty.Set(int(r))
+	}
+	t.retime(rows)
+}
+
+// retime asks the values for the event times of rows.
+func (t *table) retime(rows []uint32) {
+	if t.timed == nil || len(rows) == 0 {
+		return
+	}
+	for i, at := range t.timed.Times(rows) {
+		t.times[rows[i]] = at
+		t.min = min(t.min, at)
 	}
 }
 
@@ -91,31 +108,92 @@ func (t *table) Delete(rows []uint32) {
 	}
 }
 
-// Expired implements state.Table.
-func (t *table) Expired(bound int64, rows []uint32) ([]uint32, error) {
+// expired lists the rows whose event time is at most bound by row number. low is the earliest time of the others.
+func (t *table) expired(bound int64) (rows []uint32, low int64) {
 	if bound < t.min {
-		return rows, nil
+		return nil, t.min
 	}
-	low := state.NoTime
+	low = state.NoTime
 	for r, at := range t.times {
 		if at <= bound {
-			rows = append(rows, uint32(r)) // the caller deletes them
+			rows = append(rows, uint32(r))
 		} else {
 			low = min(low, at)
 		}
 	}
+	return rows, low
+}
+
+// Expire implements state.Table.
+func (t *table) Expire(bound int64) (state.Cursor, error) {
+	rows, low := t.expired(bound)
+	byTime := func(a, b uint32) int { return cmp.Or(cmp.Compare(t.times[a], t.times[b]), cmp.Compare(a, b)) }
+	if !slices.IsSortedFunc(rows, byTime) {
+		slices.SortFunc(rows, byTime)
+	}
+	return &cursor{t: t, rows: rows, remove: true, low: low}, nil
+}
+
+// Remove implements state.Table.
+func (t *table) Remove(bound int64) (int64, error) {
+	rows, low := t.expired(bound)
+	t.Delete(rows)
 	t.min = low
-	return rows, nil
+	return int64(len(rows)), nil
+}
+
+// Expired implements state.Table.
+func (t *table) Expired(bound int64, rows []uint32) ([]uint32, error) {
+	found, _ := t.expired(bound)
+	return append(rows, found...), nil
 }
 
 // All implements state.Table.
 func (t *table) All(rows []uint32) ([]uint32, error) { return t.keys.Live(rows), nil }
 
-// Keys implements state.Table.
-func (t *table) Keys(rows []uint32) []*vec.Vector { return t.keys.Keys(rows) }
-
 // Len implements state.Table.
 func (t *table) Len() int { return t.keys.Len() }
+
+// Scan implements state.Table.
+func (t *table) Scan() (state.Cursor, error) { return &cursor{t: t, rows: t.keys.Live(nil)}, nil }
+
+// cursor implements state.Cursor over a list.
+type cursor struct {
+	t      *table
+	rows   []uint32
+	last   int // rows handed out by the last call
+	remove bool
+	low    int64 // when it removes: the earliest time of what stays
+}
+
+// Next implements state.Cursor.
+func (c *cursor) Next() ([]uint32, error) {
+	if c.remove {
+		c.t.Delete(c.rows[:c.last])
+	}
+	c.rows = c.rows[c.last:]
+	c.last = min(len(c.rows), state.ChunkRows)
+	if c.remove && c.last == 0 {
+		c.t.min = c.low
+	}
+	return c.rows[:c.last], nil
+}
+
+// Close implements state.Cursor.
+func (c *cursor) Close() error { return nil }
+
+// Sort implements state.Table: row numbers ascend as keys come.
+func (t *table) Sort(rows []uint32) {
+	if !slices.IsSorted(rows) {
+		slices.Sort(rows)
+	}
+}
+
+// Gather implements state.Table: all rows are there.
+func (t *table) Gather([]*vec.Vector, int) error { return nil }
+
+// Keys implements state.Table.
+func (t *table) Keys(rows []uint32) []*vec.Vector { return t.keys.Keys(rows) }
 
 // changes are the rows to be saved since the last segment; all rows for a snapshot.
 func (t *table) changes(snapshot bool) state.Changes {
@@ -195,5 +273,9 @@ func (t *table) put(c state.Changes) error {
 	if _, err := t.Resolve(c.Keys, c.Puts, true, rows, nil); err != nil {
 		return err
 	}
-	return t.values.Load(rows, c.Values)
+	if err := t.values.Load(rows, c.Values); err != nil {
+		return err
+	}
+	t.retime(rows)
+	return nil
 }
