@@ -28,6 +28,7 @@ type Service struct {
 	mu       sync.Mutex
 	sessions map[sessionKey]*holder
 	closed   map[sessionKey]time.Time // released sessions, whose ids are refused
+	closing  bool
 }
 
 // New returns a service over a server's sessions. Close ends it.
@@ -44,6 +45,7 @@ func New(sv *session.Server, settings Settings) *Service {
 // Close ends all sessions with their work and waits for them, but no longer than ctx lasts.
 func (s *Service) Close(ctx context.Context) error {
 	s.mu.Lock()
+	s.closing = true
 	var all []*holder
 	for _, h := range s.sessions {
 		all = append(all, h)

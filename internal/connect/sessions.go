@@ -61,12 +61,12 @@ func (s *Service) session(req header) (*holder, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, gone := s.closed[key]; gone {
+	if _, gone := s.closed[key]; gone || s.closing {
 		return nil, errclass.New("INVALID_HANDLE.SESSION_CLOSED", "handle", id)
 	}
 	h := s.sessions[key]
 	if h == nil {
-		if observed != "" || s.ctx.Err() != nil {
+		if observed != "" {
 			return nil, errclass.New("INVALID_HANDLE.SESSION_CHANGED", "handle", id)
 		}
 		h = s.newHolder(s.server.New(key.user, id))
