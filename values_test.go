@@ -200,7 +200,6 @@ func TestCollectAs(t *testing.T) {
 			TS      time.Time `millrace:"ts"`
 			Wait    time.Duration
 			Skipped chan int `millrace:"-"`
-			hidden  int
 		}
 		got, err := millrace.CollectAs[target](ctx(t), d)
 		if err != nil {
@@ -211,7 +210,7 @@ func TestCollectAs(t *testing.T) {
 			ID: 1, Title: "x", List: []int64{1, 2}, M: map[string]float64{"k": 2.5}, Inner: inner{1, &y}, Price: 1.5,
 			TS: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Wait: 5 * time.Minute,
 		}}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(target{})); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("rows (-want +got):\n%s", diff)
 		}
 		if got, err := millrace.CollectAs[*inner](ctx(t), d.Select("inner.*")); err != nil || len(got) != 1 || got[0].A != 1 {
