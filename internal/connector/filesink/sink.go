@@ -144,11 +144,7 @@ func (s *Sink) prepare() error {
 
 // Info implements sink.Sink.
 func (s *Sink) Info() sink.Info {
-	location := s.req.Path
-	if location == "" {
-		location, _ = s.req.Options.Get("path")
-	}
-	return sink.Info{Description: "FileSink[" + location + "]", NeedsCheckpoint: true, Recovers: true}
+	return sink.Info{Description: "FileSink[" + fs.Location(s.path) + "]", NeedsCheckpoint: true, Recovers: true}
 }
 
 // Begin implements sink.Sink.

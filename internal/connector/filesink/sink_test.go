@@ -210,7 +210,7 @@ func TestContract(t *testing.T) {
 func TestStreamFiles(t *testing.T) {
 	s := setup{kind: "parquet", dir: t.TempDir() + "/out"}
 	snk := s.open(t)
-	if info := snk.Info(); info.Description != "FileSink["+s.dir+"]" || info.CountsRows || !info.NeedsCheckpoint || !info.Recovers {
+	if info := snk.Info(); info.Description != "FileSink[file:"+s.dir+"]" || info.CountsRows || !info.NeedsCheckpoint || !info.Recovers {
 		t.Errorf("%+v", info)
 	}
 	for id := range int64(11) {
