@@ -111,16 +111,13 @@ func (q *Query) writeParts(ctx context.Context, b sink.Batch) ([]sink.Message, e
 	err = exec.Run(ctx, &task.Task, grouped, func(ctx context.Context, g int, s exec.Stream) error {
 		var w sink.Writer
 		err := exec.Drain(ctx, s, func(rows *vec.Batch) error {
-			rec, err := vec.ToArrow(rows.Own(), schema)
-			if err != nil {
-				return err
-			}
 			if w == nil {
+				var err error
 				if w, err = b.Writer(ctx, g); err != nil {
 					return err
 				}
 			}
-			return w.Write(ctx, rec)
+			return exec.WriteBatch(ctx, w, rows, schema)
 		})
 		if w == nil {
 			return err

@@ -173,16 +173,14 @@ func (p *partWriter) write(ctx context.Context, b *vec.Batch) error {
 	if p.out == nil {
 		return nil
 	}
-	rec, err := vec.ToArrow(b, p.schema)
-	if err != nil {
-		return err
-	}
 	if p.w == nil {
-		if p.w, err = p.out.Writer(ctx, p.part); err != nil {
+		w, err := p.out.Writer(ctx, p.part)
+		if err != nil {
 			return err
 		}
+		p.w = w
 	}
-	return p.w.Write(ctx, rec)
+	return exec.WriteBatch(ctx, p.w, b, p.schema)
 }
 
 func (p *partWriter) close(ctx context.Context) (m sink.Message, used bool, err error) {

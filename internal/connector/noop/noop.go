@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/sink"
 )
 
@@ -44,6 +45,9 @@ type writer struct{}
 
 // Write implements sink.Writer.
 func (writer) Write(context.Context, arrow.RecordBatch) error { return nil }
+
+// WriteBatch takes vectors, for callers inside the engine.
+func (writer) WriteBatch(context.Context, *vec.Batch) error { return nil }
 
 // Close implements sink.Writer.
 func (writer) Close(context.Context) (sink.Message, error) { return nil, nil }
