@@ -37,6 +37,23 @@ func (h *holder) pendingStart(run string) *operation {
 // startWait is how long events wait for a client that does not read its reply.
 const startWait = 3 * time.Second
 
+// ackWait is how long events wait for a client to release an execution whose responses have been sent.
+const ackWait = 500 * time.Millisecond
+
+// acknowledged waits until the client has released a reattachable execution: what was sent may still be on its way.
+func (h *holder) acknowledged(ctx context.Context, op *operation) {
+	if !op.reattachable {
+		return
+	}
+	late, stop := h.svc.clock.After(ackWait)
+	defer stop()
+	select {
+	case <-op.ctx.Done():
+	case <-late:
+	case <-ctx.Done():
+	}
+}
+
 // awaitStart waits until the client has read the reply of the start of a run.
 func (h *holder) awaitStart(ctx context.Context, run string) {
 	var late <-chan time.Time
@@ -49,6 +66,7 @@ func (h *holder) awaitStart(ctx context.Context, run string) {
 		read, changed := op.done && op.sent >= op.first+int64(len(op.buf))-1, op.changed
 		op.mu.Unlock()
 		if read {
+			h.acknowledged(ctx, op)
 			h.started(op)
 			continue
 		}
