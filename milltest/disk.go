@@ -116,6 +116,7 @@ func (d *disk) Open(name string) (fs.File, error)       { return d.get().Open(na
 func (d *disk) Create(name string) (fs.Writer, error)   { return d.get().Create(name) }
 func (d *disk) Rename(from, to string) error            { return d.get().Rename(from, to) }
 func (d *disk) RenameNew(from, to string) error         { return d.get().RenameNew(from, to) }
+func (d *disk) Link(from, to string) error              { return fs.Link(d.get(), from, to) }
 func (d *disk) Remove(name string) error                { return d.get().Remove(name) }
 func (d *disk) RemoveAll(name string) error             { return d.get().RemoveAll(name) }
 func (d *disk) MkdirAll(name string) error              { return d.get().MkdirAll(name) }

@@ -1,8 +1,10 @@
 package fs
 
 import (
+	"errors"
 	"io"
 	iofs "io/fs"
+	"syscall"
 )
 
 // Errors that every implementation wraps, to be tested with errors.Is. The first three are those
@@ -104,4 +106,41 @@ func ReadFile(fsys FS, name string) ([]byte, error) {
 			buf = append(buf, 0)[:len(buf)]
 		}
 	}
+}
+
+// Linker is implemented by file systems that can give a file a second name.
+type Linker interface {
+	// Link gives a file another name; ErrExist when that is taken. The file is there until its last name is removed.
+	Link(from, to string) error
+}
+
+// Link gives a file a second name. A file system that cannot do that makes a copy, which is as durable as any new file.
+func Link(fsys FS, from, to string) error {
+	if l, ok := fsys.(Linker); ok {
+		err := l.Link(from, to)
+		if err == nil || errors.Is(err, ErrExist) || errors.Is(err, ErrNotExist) || !linkRefused(err) {
+			return err
+		}
+	}
+	src, err := fsys.Open(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := fsys.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Close())
+}
+
+// linkRefused tells whether the file system does not know links, or not for this file.
+func linkRefused(err error) bool {
+	for _, e := range []error{errors.ErrUnsupported, syscall.EXDEV, syscall.EMLINK, syscall.EPERM} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }

@@ -133,6 +133,25 @@ func TestContract(t *testing.T) {
 	})
 }
 
+// noLinks hides that a file system can link.
+type noLinks struct{ fs.FS }
+
+func TestLink(t *testing.T) {
+	test := func(t *testing.T, fsys fs.FS, dir string) {
+		a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+		wantErr(t, fs.Link(fsys, a, b), fs.ErrNotExist)
+		write(t, fsys, a, "one")
+		must(t, fs.Link(fsys, a, b))
+		wantErr(t, fs.Link(fsys, a, b), fs.ErrExist)
+		must(t, fsys.Remove(a))
+		if got := read(t, fsys, b); got != "one" {
+			t.Errorf("b is %q", got)
+		}
+	}
+	each(t, test)
+	t.Run("copy", func(t *testing.T) { test(t, noLinks{fs.Local()}, t.TempDir()) })
+}
+
 func TestReading(t *testing.T) {
 	each(t, func(t *testing.T, fsys fs.FS, dir string) {
 		name := filepath.Join(dir, "f")

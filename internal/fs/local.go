@@ -33,6 +33,8 @@ func (local) RenameNew(from, to string) error {
 	return os.Remove(from)
 }
 
+func (local) Link(from, to string) error { return os.Link(from, to) }
+
 func (local) Remove(name string) error    { return os.Remove(name) }
 func (local) RemoveAll(name string) error { return os.RemoveAll(name) }
 func (local) MkdirAll(name string) error  { return os.MkdirAll(name, 0o755) }

@@ -23,6 +23,8 @@ func (u unsynced) Sync(name string) error {
 
 func (u unsynced) SyncDir(name string) error { return u.Sync(name) }
 
+func (u unsynced) Link(from, to string) error { return Link(u.FS, from, to) }
+
 type unsyncedWriter struct{ Writer }
 
 func (unsyncedWriter) Sync() error { return nil }

@@ -225,6 +225,28 @@ func (m *Mem) rename(from, to string, replace bool) error {
 	return nil
 }
 
+// Link implements fs.Linker.
+func (m *Mem) Link(from, to string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, err := m.find("link", from)
+	if err != nil {
+		return err
+	}
+	if n.dir {
+		return pathErr("link", from, errIsDir)
+	}
+	dir, base, err := m.parent("link", to)
+	if err != nil {
+		return err
+	}
+	if _, ok := dir.names[base]; ok {
+		return pathErr("link", to, fs.ErrExist)
+	}
+	dir.names[base] = n
+	return nil
+}
+
 // Remove implements fs.FS.
 func (m *Mem) Remove(name string) error {
 	m.mu.Lock()

@@ -24,6 +24,7 @@ const (
 	Close     Kind = "close"
 	Rename    Kind = "rename" // Name is the new name
 	RenameNew Kind = "renamenew"
+	Link      Kind = "link" // Name is the new name
 	Remove    Kind = "remove"
 	RemoveAll Kind = "removeall"
 	Mkdir     Kind = "mkdir"
@@ -230,6 +231,13 @@ func (w *wrapped) RenameNew(from, to string) error {
 		return err
 	}
 	return w.inner.RenameNew(from, to)
+}
+
+func (w *wrapped) Link(from, to string) error {
+	if err := w.check(Link, to); err != nil {
+		return err
+	}
+	return fs.Link(w.inner, from, to)
 }
 
 func (w *wrapped) Remove(name string) error {
