@@ -73,7 +73,6 @@ func (h *holder) fail(err error) *Failure {
 	default:
 		e = errclass.Internal(err)
 	}
-	e = placed(e)
 	if e.Class == "INTERNAL_ERROR" {
 		h.svc.log.Error("internal error", "session", h.ID, "error", e.Message, "stack", e.Stack)
 	}
@@ -82,27 +81,6 @@ func (h *holder) fail(err error) *Failure {
 	defer h.mu.Unlock()
 	h.errs.add(f.ID, e, h.svc.clock.Now())
 	return f
-}
-
-// placed makes the blocks of text that show where an error happened. Until it is known that they are wanted they are left out:
-// every expression of a plan has a place.
-func placed(e *errclass.Error) *errclass.Error {
-	if len(e.Context) == 0 {
-		return e
-	}
-	c := *e // errors may be shared
-	c.Context = make([]errclass.QueryContext, len(e.Context))
-	for i, q := range e.Context {
-		switch {
-		case q.Summary != "":
-		case q.SQL != "":
-			q.Summary = errclass.SQLPlace(q.SQL, q.Start, q.Stop).Summary
-		case q.Type == errclass.DataFrameContext:
-			q.Summary = errclass.CallPlace(q.Fragment, q.CallSite).Summary
-		}
-		c.Context[i] = q
-	}
-	return &c
 }
 
 // noted makes a Failure of an error of a unary request.
@@ -143,7 +121,7 @@ func errorMessages(err error) []*connectpb.FetchErrorDetailsResponse_Error {
 		if n := int32(len(out)); n > 0 {
 			out[n-1].CauseIdx = &n
 		}
-		out = append(out, errorMessage(placed(e)))
+		out = append(out, errorMessage(e))
 		err = e.Cause
 	}
 	return out
@@ -162,7 +140,7 @@ func errorMessage(e *errclass.Error) *connectpb.FetchErrorDetailsResponse_Error 
 		t.QueryContexts = append(t.QueryContexts, &connectpb.FetchErrorDetailsResponse_QueryContext{
 			ContextType: connectpb.FetchErrorDetailsResponse_QueryContext_ContextType(c.Type),
 			ObjectType:  c.ObjectType, ObjectName: c.ObjectName, StartIndex: int32(c.Start), StopIndex: int32(c.Stop),
-			Fragment: c.Fragment, CallSite: c.CallSite, Summary: c.Summary,
+			Fragment: c.Fragment, CallSite: c.CallSite, Summary: c.Text(),
 		})
 	}
 	m.SparkThrowable = t

@@ -67,6 +67,19 @@ func CallPlace(fragment, callSite string) QueryContext {
 	}
 }
 
+// Text is the Summary, made when it is not there yet.
+func (c QueryContext) Text() string {
+	switch {
+	case c.Summary != "":
+		return c.Summary
+	case c.Type == DataFrameContext:
+		return CallPlace(c.Fragment, c.CallSite).Summary
+	case c.SQL != "":
+		return SQLPlace(c.SQL, c.Start, c.Stop).Summary
+	}
+	return ""
+}
+
 // Ident prints a name of several parts as SQL does: `db`.`t`.
 func Ident(parts ...string) string {
 	q := make([]string, len(parts))

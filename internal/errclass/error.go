@@ -95,7 +95,7 @@ func (e *Error) Detail() string {
 	var b strings.Builder
 	b.WriteString(e.Error())
 	for _, c := range e.Context {
-		if s := strings.TrimRight(c.Summary, "\n"); s != "" {
+		if s := strings.TrimRight(c.Text(), "\n"); s != "" {
 			b.WriteString("\n" + s)
 		}
 	}
