@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millrace/millrace"
 	"github.com/millrace/millrace/types"
 )
 
@@ -129,6 +130,27 @@ func FormatTime(t time.Time) string {
 		return t.Format(time.DateOnly)
 	}
 	return t.Format(time.DateOnly) + " " + clock
+}
+
+// PlainRow is a row of a result as FormatRow takes it.
+func PlainRow(r millrace.Row) types.Row { return plain(r).(types.Row) }
+
+func plain(v any) any {
+	switch v := v.(type) {
+	case millrace.Row:
+		out := make(types.Row, v.Len())
+		for i := range out {
+			out[i] = plain(v.At(i))
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = plain(e)
+		}
+		return out
+	}
+	return v
 }
 
 // FormatRow writes a row as test results show it: (10:00, null, 30).

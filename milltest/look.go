@@ -40,6 +40,28 @@ func (q *Query) List(dir string) []string {
 	return names
 }
 
+// Files are all files of the query's checkpoint, as paths below it, sorted.
+func (q *Query) Files() []string {
+	var out []string
+	var walk func(dir string)
+	walk = func(dir string) {
+		entries, err := q.e.disk.found().ReadDir(path.Join(q.Checkpoint(), dir))
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			if name := path.Join(dir, e.Name()); e.IsDir() {
+				walk(name)
+			} else {
+				out = append(out, name)
+			}
+		}
+	}
+	walk("")
+	slices.Sort(out)
+	return out
+}
+
 // ReadFile is the content of a file of the query's checkpoint.
 func (q *Query) ReadFile(name string) ([]byte, error) {
 	return fs.ReadFile(q.e.disk.found(), path.Join(q.Checkpoint(), name))

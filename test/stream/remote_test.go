@@ -204,7 +204,7 @@ func (s *server) collect(failed error) ([]milltest.Batch, error) {
 			s.rows += n
 		}
 		for _, r := range mine {
-			b.Rows = append(b.Rows, plainRow(r))
+			b.Rows = append(b.Rows, milltest.PlainRow(r))
 		}
 		if ms, ok := s.committed(b.ID); ok && !b.Watermark.IsZero() {
 			b.Next = time.UnixMilli(ms)
@@ -213,29 +213,6 @@ func (s *server) collect(failed error) ([]milltest.Batch, error) {
 	}
 	s.seen = len(ps)
 	return out, failed
-}
-
-// plainRow is a row with its structs as rows, too.
-func plainRow(r millrace.Row) types.Row {
-	out := make(types.Row, r.Len())
-	for i := range out {
-		out[i] = plainValue(r.At(i))
-	}
-	return out
-}
-
-func plainValue(v any) any {
-	switch v := v.(type) {
-	case millrace.Row:
-		return plainRow(v)
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = plainValue(e)
-		}
-		return out
-	}
-	return v
 }
 
 func (s *server) committed(batch int64) (int64, bool) {
