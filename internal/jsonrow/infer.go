@@ -164,8 +164,8 @@ func (inf *Inference) textKind(str []byte) seen {
 	if !inf.opts.InferTimestamp || len(str) == 0 {
 		return sawString
 	}
-	if inf.times.timestamp != nil {
-		if _, ok := inf.times.timestamp.Parse(str); !ok {
+	if !inf.times.Plain() {
+		if _, ok := inf.times.Timestamp(str); !ok {
 			return sawString
 		}
 		return sawTimestamp

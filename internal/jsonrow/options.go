@@ -141,6 +141,10 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 	return o, p.err
 }
 
+func (o Options) formats() datetime.Formats {
+	return datetime.Formats{Timestamp: o.TimestampFormat, TimestampNTZ: o.TimestampNTZFormat, Date: o.DateFormat, Fallback: o.Fallback, Now: o.Now}
+}
+
 type optionParser struct {
 	get func(string) (string, bool)
 	err error

@@ -3,7 +3,6 @@ package jsonrow
 import (
 	"encoding/binary"
 	"math/bits"
-	"time"
 	"unicode/utf8"
 
 	"github.com/millrace/millrace/internal/datetime"
@@ -20,9 +19,8 @@ type scanner struct {
 	blanks   *[256]bool
 	comments bool
 	opts     Options
-	now      func() time.Time
 	zone     *datetime.Zone
-	times    timeFormats
+	times    *datetime.FormatReader
 
 	bad     bool
 	why     failure
@@ -41,16 +39,17 @@ var lineBlanks = [256]bool{' ': true, '\t': true}
 var documentBlanks = [256]bool{' ': true, '\t': true, '\n': true, '\r': true}
 
 func (s *scanner) init(opts Options) error {
-	s.mode, s.opts, s.comments, s.now = opts.Mode, opts, opts.Comments, opts.Now
+	s.mode, s.opts, s.comments = opts.Mode, opts, opts.Comments
 	s.blanks = &lineBlanks
-	s.zone = datetime.NewZone(opts.Zone)
-	if s.now == nil {
-		s.now = time.Now
-	}
 	if s.opts.MaxDepth <= 0 {
 		s.opts.MaxDepth = 1000
 	}
-	return s.times.init(opts)
+	var err error
+	if s.times, err = opts.formats().NewReader(opts.Zone); err != nil {
+		return err
+	}
+	s.zone = s.times.Zone()
+	return nil
 }
 
 // skip passes blanks, and comments where they are allowed.

@@ -2,7 +2,6 @@ package jsonrow
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/vec"
@@ -50,7 +49,7 @@ func (s *scanner) timestamp(text []byte, i int, c *conv, out *vec.Builder, depth
 		if !ok {
 			return next, false
 		}
-		v, ok := s.timestampOf(str)
+		v, ok := s.times.Timestamp(str)
 		if !ok {
 			s.note(c, text[i:next])
 			return next, false
@@ -68,90 +67,10 @@ func (s *scanner) timestamp(text []byte, i int, c *conv, out *vec.Builder, depth
 	return s.unfit(text, i, c, depth)
 }
 
-func (s *scanner) timestampOf(str []byte) (int64, bool) {
-	return s.times.instant(str, s.zone, s.now)
-}
-
-// pattern reads texts of one format.
-type pattern interface {
-	// Parse gives what the text says; ok is false when it does not fit.
-	Parse(text []byte) (t datetime.Text, ok bool)
-}
-
-// timeFormats hold the patterns that were given; nil stands for the forms that casts read.
-type timeFormats struct {
-	timestamp, ntz, date pattern
-	fallback             bool
-	zones                map[string]*datetime.Zone
-}
-
-func (f *timeFormats) init(opts Options) error {
-	f.fallback = opts.Fallback
-	return nil
-}
-
-// instant reads a TIMESTAMP.
-func (f *timeFormats) instant(str []byte, zone *datetime.Zone, now func() time.Time) (int64, bool) {
-	if f.timestamp != nil {
-		if t, ok := f.timestamp.Parse(str); ok {
-			return f.resolve(t, zone, now)
-		}
-		if !f.fallback {
-			return 0, false
-		}
-	}
-	t, ok := datetime.ParseText(str)
-	if !ok {
-		return 0, false
-	}
-	return f.resolve(t, zone, now)
-}
-
-func (f *timeFormats) resolve(t datetime.Text, zone *datetime.Zone, now func() time.Time) (int64, bool) {
-	if t.HasZone {
-		z, ok := f.zones[t.Zone]
-		if !ok {
-			loc, known := datetime.ParseZone(t.Zone)
-			if !known {
-				return 0, false
-			}
-			if f.zones == nil {
-				f.zones = map[string]*datetime.Zone{}
-			}
-			z = datetime.NewZone(loc)
-			f.zones[t.Zone] = z
-		}
-		zone = z
-	}
-	if !t.HasDate {
-		today := datetime.FloorDiv(zone.Local(now().UnixMicro()), datetime.Day)
-		t.Local += today * datetime.Day
-	}
-	return zone.Instant(t.Local), true
-}
-
-// ntzOf reads a TIMESTAMP_NTZ. A text with a zone is none.
-func (f *timeFormats) ntzOf(str []byte) (int64, bool) {
-	if f.ntz != nil {
-		t, ok := f.ntz.Parse(str)
-		return t.Local, ok && !t.HasZone
-	}
-	t, ok := datetime.ParseText(str)
-	return t.Local, ok && t.HasDate && !t.HasZone
-}
-
 // dateOf reads a DATE; a bare number of days is one too, as releases before 1.5 wrote it.
-func (f *timeFormats) dateOf(str []byte) (int32, bool) {
-	if f.date != nil {
-		if t, ok := f.date.Parse(str); ok {
-			return int32(datetime.FloorDiv(t.Local, datetime.Day)), true
-		}
-		if !f.fallback {
-			return 0, false
-		}
-	}
-	if d, ok := datetime.ParseDate(str); ok {
-		return d, true
+func (s *scanner) dateOf(str []byte) (int32, bool) {
+	if d, ok := s.times.Date(str); ok || !s.times.FallsBack() {
+		return d, ok
 	}
 	days, err := strconv.ParseInt(unsafeString(str), 10, 32)
 	return int32(days), err == nil

@@ -50,7 +50,7 @@ func (s *scanner) value(text []byte, i int, c *conv, out *vec.Builder, depth int
 		return s.float(text, i, c, out, depth)
 	case kTimestamp:
 		if first == '"' {
-			if local, next, ok := isoLocal(text, i+1); ok && text[next] == '"' && s.times.timestamp == nil {
+			if local, next, ok := isoLocal(text, i+1); ok && text[next] == '"' && s.times.Plain() {
 				out.AppendInt64(s.zone.Instant(local))
 				return next + 1, true
 			}
@@ -380,12 +380,12 @@ func (s *scanner) textual(text []byte, i int, c *conv, out *vec.Builder, depth i
 		ok = err == nil
 	case kDate:
 		var d int32
-		if d, ok = s.times.dateOf(str); ok {
+		if d, ok = s.dateOf(str); ok {
 			out.AppendInt32(d)
 		}
 	case kTimestampNTZ:
 		var v int64
-		if v, ok = s.times.ntzOf(str); ok {
+		if v, ok = s.times.TimestampNTZ(str); ok {
 			out.AppendInt64(v)
 		}
 	case kTime:

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"math"
 	"strconv"
-	"time"
 	"unicode/utf8"
 
 	"github.com/millrace/millrace/internal/datetime"
@@ -20,8 +19,7 @@ import (
 type Writer struct {
 	root  *printer
 	opts  Options
-	zone  *datetime.Zone
-	times printFormats
+	times *datetime.FormatPrinter
 	quote string // between a key and its value
 }
 
@@ -42,7 +40,7 @@ func NewWriter(schema types.StructType, opts Options) (*Writer, error) {
 
 // NewValueWriter returns a writer of values of any type that JSON can hold: of a struct, an array, a map or a plain one.
 func NewValueWriter(t types.DataType, opts Options) (*Writer, error) {
-	w := &Writer{opts: opts, zone: datetime.NewZone(opts.Zone), quote: ":"}
+	w := &Writer{opts: opts, quote: ":"}
 	if opts.Pretty {
 		w.quote = " : "
 	}
@@ -50,7 +48,8 @@ func NewValueWriter(t types.DataType, opts Options) (*Writer, error) {
 	if w.root, err = w.compile(t, ""); err != nil {
 		return nil, err
 	}
-	return w, w.times.init(opts)
+	w.times, err = opts.formats().NewPrinter(opts.Zone)
+	return w, err
 }
 
 func (w *Writer) compile(t types.DataType, path string) (*printer, error) {
@@ -265,15 +264,15 @@ func printScalar(w *Writer, b []byte, p *printer, i, _ int) []byte {
 		return append(b, '"')
 	case types.DateType:
 		b = append(b, '"')
-		b = w.times.appendDate(b, int64(vec.Fixed[int32](p.v)[i]))
+		b = w.times.AppendDate(b, int64(vec.Fixed[int32](p.v)[i]))
 		return append(b, '"')
 	case types.TimestampType:
 		b = append(b, '"')
-		b = w.times.appendInstant(b, vec.Fixed[int64](p.v)[i], w.zone)
+		b = w.times.AppendTimestamp(b, vec.Fixed[int64](p.v)[i])
 		return append(b, '"')
 	case types.TimestampNTZType:
 		b = append(b, '"')
-		b = w.times.appendLocal(b, vec.Fixed[int64](p.v)[i])
+		b = w.times.AppendTimestampNTZ(b, vec.Fixed[int64](p.v)[i])
 		return append(b, '"')
 	case types.YearMonthIntervalType:
 		b = append(b, '"')
@@ -343,69 +342,3 @@ func (w *Writer) appendText(b []byte, s string) []byte {
 func appendCode(b []byte, r rune) []byte {
 	return append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
-
-// formatter prints times in one format.
-type formatter interface {
-	// Append prints a local time; offset is its distance from UTC in microseconds.
-	Append(b []byte, local int64, zone *time.Location, offset int64) []byte
-}
-
-// printFormats hold the patterns that were given; nil stands for ISO 8601.
-type printFormats struct{ timestamp, ntz, date formatter }
-
-func (f *printFormats) init(Options) error { return nil }
-
-func (f *printFormats) appendDate(b []byte, days int64) []byte {
-	if f.date != nil {
-		return f.date.Append(b, days*datetime.Day, time.UTC, 0)
-	}
-	return datetime.AppendDate(b, days)
-}
-
-func (f *printFormats) appendInstant(b []byte, micros int64, zone *datetime.Zone) []byte {
-	offset := zone.Offset(micros)
-	if f.timestamp != nil {
-		return f.timestamp.Append(b, micros+offset, zone.Location(), offset)
-	}
-	b = appendMillis(b, micros+offset)
-	if offset == 0 {
-		return append(b, 'Z')
-	}
-	sign := byte('+')
-	if offset < 0 {
-		sign, offset = '-', -offset
-	}
-	b = append(b, sign)
-	b = appendTwo(b, offset/datetime.Hour)
-	b = append(b, ':')
-	b = appendTwo(b, offset/datetime.Minute%60)
-	if s := offset / datetime.Second % 60; s != 0 {
-		b = append(b, ':')
-		b = appendTwo(b, s)
-	}
-	return b
-}
-
-func (f *printFormats) appendLocal(b []byte, local int64) []byte {
-	if f.ntz != nil {
-		return f.ntz.Append(b, local, time.UTC, 0)
-	}
-	return appendMillis(b, local)
-}
-
-// appendMillis prints yyyy-MM-ddTHH:mm:ss.SSS.
-func appendMillis(b []byte, local int64) []byte {
-	days := datetime.FloorDiv(local, datetime.Day)
-	b = datetime.AppendDate(b, days)
-	t := local - days*datetime.Day
-	b = append(b, 'T')
-	b = appendTwo(b, t/datetime.Hour)
-	b = append(b, ':')
-	b = appendTwo(b, t/datetime.Minute%60)
-	b = append(b, ':')
-	b = appendTwo(b, t/datetime.Second%60)
-	ms := t / datetime.Millisecond % 1000
-	return append(b, '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10))
-}
-
-func appendTwo(b []byte, n int64) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }

@@ -50,6 +50,9 @@ func TestWrite(t *testing.T) {
 			`{"t":"2026-01-02T03:04:05.123Z","n":"2026-01-02T03:04:05.123","d":"2026-01-02"}`},
 		{"t TIMESTAMP, n TIMESTAMP_NTZ, o TIMESTAMP", types.Row{at, types.MicrosNTZ(at), types.Micros(time.Date(1883, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro())}, func(o *Options) { o.Zone = tokyo },
 			`{"t":"2026-01-02T12:04:05.123+09:00","n":"2026-01-02T03:04:05.123","o":"1883-01-01T09:18:59.000+09:18:59"}`},
+		{"t TIMESTAMP, n TIMESTAMP_NTZ, d DATE", types.Row{at, types.MicrosNTZ(at), types.Days(20455)}, func(o *Options) {
+			o.TimestampFormat, o.DateFormat, o.TimestampNTZFormat = "yyyy/MM/dd HH:mm:ss.SSSSSS z", "dd.MM.yy", "yyyy MM"
+		}, `{"t":"2026/01/02 03:04:05.123456 UTC","n":"2026 01","d":"02.01.26"}`},
 		{"b BINARY, bo BOOLEAN, nu INT, ti TINYINT, si SMALLINT, l BIGINT", types.Row{[]byte{1, 2, 255}, true, nil, int8(1), int16(2), int64(3)}, plain,
 			`{"b":"AQL/","bo":true,"ti":1,"si":2,"l":3}`},
 		{"b BINARY, nu INT", types.Row{[]byte{1, 2, 255}, nil}, func(o *Options) { o.IgnoreNulls = false }, `{"b":"AQL/","nu":null}`},
