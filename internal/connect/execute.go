@@ -89,6 +89,7 @@ func (h *holder) forget(id string) *operation {
 	if op != nil {
 		delete(h.ops, id)
 		h.abandoned[id] = h.svc.clock.Now()
+		close(op.gone)
 	}
 	return op
 }

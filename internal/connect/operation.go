@@ -30,6 +30,7 @@ type operation struct {
 	ctx          context.Context
 	cancel       context.CancelCauseFunc
 	prefix       [10]byte // of response ids; the rest is the response's number
+	gone         chan struct{} // closed when the client has released the operation
 
 	mu      sync.Mutex
 	changed chan struct{} // closed, and made anew, when anything below changes
@@ -53,7 +54,7 @@ type response struct {
 
 func newOperation(h *holder, req *connectpb.ExecutePlanRequest, id string, reattachable, records bool) *operation {
 	op := &operation{
-		id: id, h: h, req: req, reattachable: reattachable, records: records, changed: make(chan struct{}), first: 1,
+		id: id, h: h, req: req, reattachable: reattachable, records: records, changed: make(chan struct{}), gone: make(chan struct{}), first: 1,
 		state: connectpb.GetStatusResponse_OperationStatus_OPERATION_STATE_RUNNING, since: h.svc.clock.Now(),
 	}
 	op.ctx, op.cancel = context.WithCancelCause(h.ctx)

@@ -48,7 +48,7 @@ func (h *holder) acknowledged(ctx context.Context, op *operation) {
 	late, stop := h.svc.clock.After(ackWait)
 	defer stop()
 	select {
-	case <-op.ctx.Done():
+	case <-op.gone:
 	case <-late:
 	case <-ctx.Done():
 	}
