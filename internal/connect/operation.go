@@ -29,7 +29,7 @@ type operation struct {
 	records      bool // rows go beside the messages instead of as bytes
 	ctx          context.Context
 	cancel       context.CancelCauseFunc
-	prefix       [10]byte // of response ids; the rest is the response's number
+	prefix       [10]byte      // of response ids; the rest is the response's number
 	gone         chan struct{} // closed when the client has released the operation
 
 	mu      sync.Mutex
