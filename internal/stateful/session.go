@@ -2,10 +2,15 @@ package stateful
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
 
 	"github.com/millrace/millrace/internal/exec"
 	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
 
@@ -35,14 +40,15 @@ func (s *Session) Label() string {
 // Number implements Operator.
 func (s *Session) Number() int { return s.Operator }
 
-// Spec implements Operator. Sessions expire by their end, which is no key: the operator looks for them itself.
+// Spec implements Operator.
 func (s *Session) Spec(partitions int, meaning string) state.Spec {
 	spec := state.Spec{Operator: s.Operator, Name: "sessionWindowStateStoreSaveExec", Partitions: partitions, Meaning: meaning}
 	for i, t := range s.Group.KeyTypes() {
 		spec.Keys = append(spec.Keys, types.Field{Name: fmt.Sprintf("key%d", i), Type: t, Nullable: true})
 	}
 	spec.Keys = append(spec.Keys, types.Field{Name: "start", Type: s.Group.TimeType()})
-	spec.Values = append([]types.Field{{Name: "end", Type: types.Long}}, s.Group.Group.StateFields()...)
+	spec.Values = append([]types.Field{{Name: "end", Type: s.Group.TimeType()}}, s.Group.Group.StateFields()...)
+	spec.Group = func(keys, _ []*vec.Vector, _ int) []*vec.Vector { return keys[:len(keys)-1] }
 	return spec
 }
 
@@ -59,7 +65,7 @@ func (s *Session) Attach(store state.Store, partitions int, t *exec.Task) []stat
 }
 
 // Parts implements exec.Op: it brings this batch's rows into the state, and hands out one part a shard with what the output mode
-// lets out.
+// lets out, which is read from the state as it is asked for.
 func (s *Session) Parts(ctx context.Context, t *exec.Task) (exec.Parts, error) {
 	batch := Of(t)
 	shards := state.Shards(t.Partitions)
@@ -74,25 +80,92 @@ func (s *Session) Parts(ctx context.Context, t *exec.Task) (exec.Parts, error) {
 			s: s, batch: batch, bounds: batch.Bounds[s.Operator], table: batch.Stores[s.Operator].Table(i),
 			values: batch.Values[s.Operator][i].(*sessionValues),
 		}
-		err := work[i].run(ctx, chunks[i])
+		err := work[i].update(ctx, chunks[i])
 		chunks[i] = nil
 		return err
 	})
-	parts, stats := exec.Parts{N: shards}, &batch.Ops[s.Operator]
+	stats := &batch.Ops[s.Operator]
 	for _, w := range work {
 		if w == nil {
 			continue
 		}
 		stats.Updated += w.updated
-		stats.Removed += w.removed
+		stats.Removed += w.joined
 		stats.DroppedLate += w.late
 		stats.DroppedLateRows += w.lateRows
 		stats.UpdateNanos += w.updateNanos
-		stats.RemovalNanos += w.removalNanos
 	}
 	if err != nil {
 		return exec.Parts{}, err
 	}
-	parts.Open = func(_ context.Context, i int) (exec.Stream, error) { return exec.StreamOf(work[i].out), nil }
-	return parts, nil
+	return exec.Parts{N: shards, Open: func(_ context.Context, i int) (exec.Stream, error) {
+		return &sessionStream{sessionShard: work[i], stats: stats}, nil
+	}}, nil
+}
+
+// sessionStream puts out the sessions of one shard that are final, and removes them; in complete mode it puts out all and removes
+// none. Final sessions are gone when it is at its end or closed.
+type sessionStream struct {
+	*sessionShard
+	stats *OpStats
+
+	cursor  state.Cursor
+	removed int64
+	nanos   int64
+	err     error
+}
+
+// Next implements exec.Stream.
+func (s *sessionStream) Next(context.Context) (*vec.Batch, error) {
+	began := time.Now()
+	defer func() { s.nanos += time.Since(began).Nanoseconds() }()
+	rows := s.chunk()
+	if s.err != nil {
+		return nil, s.err
+	}
+	b, err := s.emit(rows)
+	s.err = err
+	return b, err
+}
+
+// chunk is the next part of what comes out. Without one err is set.
+func (s *sessionStream) chunk() (rows []uint32) {
+	complete := s.batch.Mode == Complete
+	if s.err == nil && s.cursor == nil {
+		switch {
+		case complete:
+			s.cursor, s.err = s.table.Scan()
+		case s.s.Timed:
+			s.cursor, s.err = s.table.Expire(s.bounds.Evict)
+		default:
+			s.err = io.EOF
+		}
+	}
+	if s.err != nil {
+		return nil
+	}
+	if rows, s.err = s.cursor.Next(); s.err == nil && len(rows) == 0 {
+		s.err = io.EOF
+	}
+	if !complete {
+		s.removed += int64(len(rows))
+	}
+	return rows
+}
+
+// Close implements exec.Stream.
+func (s *sessionStream) Close() error {
+	for s.err == nil && s.batch.Mode != Complete {
+		s.chunk()
+	}
+	var err error
+	if s.err != nil && s.err != io.EOF {
+		err = s.err
+	}
+	if s.cursor != nil {
+		err = errors.Join(err, s.cursor.Close())
+	}
+	atomic.AddInt64(&s.stats.Removed, s.removed)
+	atomic.AddInt64(&s.stats.RemovalNanos, s.nanos)
+	return err
 }

@@ -23,10 +23,8 @@ type sessionShard struct {
 	joins   []join
 	rounds  int
 	lateSet group.Table // what was late, to be counted once
-	out     []*vec.Batch
 
-	updated, removed, late, lateRows int64
-	updateNanos, removalNanos        int64
+	updated, joined, late, lateRows, updateNanos int64
 }
 
 // session is one as it is after this batch.
@@ -47,21 +45,39 @@ type join struct {
 	round int
 }
 
-func (s *sessionShard) run(ctx context.Context, chunks []exec.SessionChunk) error {
+// update brings the rows of this batch into the state.
+func (s *sessionShard) update(ctx context.Context, chunks []exec.SessionChunk) error {
 	began := time.Now()
+	defer func() { s.updateNanos = time.Since(began).Nanoseconds() }()
 	if s.s.Timed {
 		chunks = s.onTime(chunks)
 	}
-	if len(chunks) > 0 {
-		if err := s.merge(ctx, chunks); err != nil {
+	if len(chunks) == 0 {
+		return nil
+	}
+	for _, c := range chunks {
+		if err := s.table.Gather(c.Keys, c.N); err != nil {
 			return err
 		}
 	}
-	s.updateNanos = time.Since(began).Nanoseconds()
-	began = time.Now()
-	err := s.finish()
-	s.removalNanos = time.Since(began).Nanoseconds()
-	return err
+	x := s.values.index
+	x.update(s.table, s.values.ends.xs)
+	in := exec.GatherSessions(chunks, x.keys)
+	x.growKeys()
+	var sorter exec.SessionSorter
+	sorter.Sort(in.Keys, in.Starts, in.Ends, x.keys.Cap())
+	to, rounds := s.plan(x, &sorter)
+	if err := s.place(x); err != nil {
+		return err
+	}
+	for i, t := range to {
+		to[i] = s.made[t].row
+	}
+	if err := s.feed(ctx, in, sorter.Order(), to, rounds); err != nil {
+		return err
+	}
+	s.store(x)
+	return nil
 }
 
 // onTime leaves out the rows whose own window ended before the late bound. Unlike other groupings this one does so in complete mode,
@@ -103,42 +119,10 @@ func (s *sessionShard) countLate(c exec.SessionChunk, late []uint32) {
 	s.lateRows += int64(len(late))
 }
 
-func takeLongs(xs []int64, rows []uint32) []int64 {
-	out := make([]int64, len(rows))
-	for i, r := range rows {
-		out[i] = xs[r]
-	}
-	return out
-}
-
 func longsOf(xs []int64) *vec.Vector {
 	v := vec.NewFixed(longType, len(xs))
 	copy(vec.Fixed[int64](v), xs)
 	return v
-}
-
-// merge brings rows into the state.
-func (s *sessionShard) merge(ctx context.Context, chunks []exec.SessionChunk) error {
-	x, err := s.values.indexed(s.table)
-	if err != nil {
-		return err
-	}
-	in := exec.GatherSessions(chunks, x.keys)
-	x.grow(0)
-	var sorter exec.SessionSorter
-	sorter.Sort(in.Keys, in.Starts, in.Ends, x.keys.Cap())
-	to, rounds := s.plan(x, &sorter)
-	if err := s.place(x); err != nil {
-		return err
-	}
-	for i, t := range to {
-		to[i] = s.made[t].row
-	}
-	if err := s.feed(ctx, in, sorter.Order(), to, rounds); err != nil {
-		return err
-	}
-	s.store(x)
-	return nil
 }
 
 // plan makes sessions of the sorted rows and of what is stored of their keys. It returns for every row its session in made, and the
@@ -251,97 +235,37 @@ func (s *sessionShard) feed(ctx context.Context, in *exec.SessionRows, rows, to 
 
 // store notes what the sessions of the touched keys have become. All of them count as updated, as Spark writes them all.
 func (s *sessionShard) store(x *sessionIndex) {
-	gone := make([]uint32, len(s.joins))
+	gone, touched := make([]uint32, len(s.joins)), make([]uint32, 0, len(s.made))
 	for i, j := range s.joins {
 		gone[i] = j.from
 	}
-	s.table.Delete(gone)
-	x.grow(len(s.values.ends.xs))
-	touched := make([]uint32, 0, len(s.made))
 	last := int32(-1)
 	for i := range s.made {
 		m := &s.made[i]
 		if i == 0 || s.made[i-1].key != m.key {
+			x.unlink(m.key)
 			last = -1
 		}
 		last = x.link(m.key, last, m.row, m.start)
 		if m.changed {
 			s.values.ends.xs[m.row] = m.end
-			s.values.low = min(s.values.low, m.end)
 			touched = append(touched, m.row)
 		}
 	}
+	x.rows += len(s.made)
+	s.table.Delete(gone)
 	s.table.Touch(touched)
-	s.updated, s.removed = int64(len(s.made)), int64(len(gone))
+	s.updated, s.joined = int64(len(s.made)), int64(len(gone))
 }
 
-// finish puts out what the output mode wants, and forgets the sessions that are final.
-func (s *sessionShard) finish() error {
-	if s.batch.Mode == Complete {
-		all, err := s.table.All(nil)
-		if err != nil {
-			return err
-		}
-		return s.emit(all)
-	}
-	rows := s.final()
-	if len(rows) == 0 {
-		return nil
-	}
-	if err := s.emit(rows); err != nil {
-		return err
-	}
-	s.removed += int64(len(rows))
-	s.table.Delete(rows)
-	x := s.values.index
-	x.sweep(rows, s.values.ends.xs)
-	if x.keys.Cap() > 2*s.table.Len()+minIndexed {
-		s.values.index = nil // most of its keys have no session
-	}
-	return nil
-}
-
-// minIndexed keeps small indexes from being made anew.
-const minIndexed = 1 << 12
-
-// final are the rows of the sessions that end by the watermark.
-func (s *sessionShard) final() []uint32 {
-	bound := s.bounds.Evict
-	if !s.s.Timed || bound < s.values.low {
-		return nil
-	}
-	var rows []uint32
-	low := state.NoTime
-	for r, end := range s.values.ends.xs {
-		if end <= bound {
-			rows = append(rows, uint32(r))
-		} else {
-			low = min(low, end)
-		}
-	}
-	s.values.low = low
-	return rows
-}
-
-// emit computes the results of rows.
-func (s *sessionShard) emit(rows []uint32) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	x, err := s.values.indexed(s.table)
+// emit computes the results of rows, at most a batch.
+func (s *sessionShard) emit(rows []uint32) (*vec.Batch, error) {
+	results, err := s.values.acc.Emit(rows)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for len(rows) > 0 {
-		n := min(len(rows), vec.BatchRows)
-		results, err := s.values.acc.Emit(rows[:n])
-		if err != nil {
-			return err
-		}
-		keys := s.table.Keys(rows[:n])
-		cols := s.s.Group.Columns(keys[:len(keys)-1], takeLongs(x.start, rows[:n]), takeLongs(s.values.ends.xs, rows[:n]), results)
-		s.out = append(s.out, vec.NewBatch(n, cols...))
-		rows = rows[n:]
-	}
-	return nil
+	keys := s.table.Keys(rows)
+	other := len(keys) - 1
+	starts := vec.Fixed[int64](keys[other].Flatten())
+	return vec.NewBatch(len(rows), s.s.Group.Columns(keys[:other], starts, takeLongs(s.values.ends.xs, rows), results)...), nil
 }
