@@ -60,7 +60,9 @@ func TestOptimisedPlansGiveTheSameRows(t *testing.T) {
 // queryGen draws tables and queries.
 type queryGen struct{ plantest.Gen }
 
-func column(name string, k plantest.Kind) plantest.Column { return plantest.Column{Name: name, Kind: k} }
+func column(name string, k plantest.Kind) plantest.Column {
+	return plantest.Column{Name: name, Kind: k}
+}
 
 func (g *queryGen) tables(db *plantest.DB) error {
 	small := rapid.Custom(func(t *rapid.T) any {

@@ -13,7 +13,7 @@ import (
 	"github.com/millrace/millrace/milltest"
 )
 
-var crashStep = flag.Int("crash-step", 3, "let power fail at every n-th write of a script; 1 is at every one")
+var crashStep = flag.Int("crash-step", 7, "let power fail at every n-th write of a script; 1 is at every one")
 
 // outage is a power failure at some write of a query.
 type outage struct {
