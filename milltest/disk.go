@@ -27,12 +27,11 @@ const (
 // disk is the engine's file system: one in memory that can lose power. A crash stops the engine's sources and sinks as well, because
 // the process is gone; what they hold survives, because it lies elsewhere.
 type disk struct {
-	mu     sync.Mutex
-	mem    *errfs.Mem
-	rule   *errfs.Rule
-	point  Point
-	now    fs.FS // mem behind rule
-	chosen errfs.Chooser
+	mu    sync.Mutex
+	mem   *errfs.Mem
+	rule  *errfs.Rule
+	point Point
+	now   fs.FS // mem behind rule
 }
 
 func newDisk(clock *Clock) *disk {
