@@ -32,6 +32,7 @@ func Register(fsys fs.FS) {
 	source.Register("rate", rate.Rate{FS: fsys})
 	source.Register("rate-micro-batch", rate.MicroBatch{})
 	source.Register("socket", socket.Format{})
+	source.Register("jdbc", unreachable{})
 	sink.Register("text", filesink.Format{Kind: textfile.SinkKind{}, FS: fsys})
 	sink.Register("memory", memory.Format{})
 	sink.Register("noop", noop.Format{})
