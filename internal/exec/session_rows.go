@@ -116,9 +116,9 @@ func (s *SessionSorter) Sort(keys []uint32, starts, ends []int64, limit int) {
 
 // Order are the numbers of the sorted rows.
 func (s *SessionSorter) Order() []uint32 {
-	s.order = s.order[:0]
+	s.order = slices.Grow(s.order[:0], len(s.Rows))[:len(s.Rows)]
 	for i := range s.Rows {
-		s.order = append(s.order, s.Rows[i].Row)
+		s.order[i] = s.Rows[i].Row
 	}
 	return s.order
 }
