@@ -1,0 +1,101 @@
+package session_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/session"
+	"github.com/millrace/millrace/sink"
+	"github.com/millrace/millrace/types"
+)
+
+func TestTables(t *testing.T) {
+	s := newShell(t)
+	s.want("CREATE TABLE t (a INT, b STRING COMMENT 'text') USING parquet; SELECT * FROM t")
+	s.want("INSERT INTO t VALUES (1, 'x'), (2, 'y'); INSERT INTO t (b) VALUES ('z'); SELECT * FROM t ORDER BY b", "1|x", "2|y", "<nil>|z")
+	s.fails("CREATE TABLE t (a INT) USING parquet", "TABLE_OR_VIEW_ALREADY_EXISTS")
+	s.want("CREATE TABLE IF NOT EXISTS t (z INT) USING parquet; DESCRIBE t", "a|int|<nil>", "b|string|text")
+	s.fails("INSERT INTO t VALUES (1)", "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS")
+	s.fails("INSERT INTO t VALUES (1, 'a', 2)", "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS")
+	s.fails("INSERT INTO t VALUES ('q', 'a')", "INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST")
+	s.fails("INSERT INTO nope VALUES (1)", "TABLE_OR_VIEW_NOT_FOUND")
+	s.fails("CREATE TABLE u (a INT) USING nope", "DATA_SOURCE_NOT_FOUND")
+	s.fails("CREATE TABLE u USING parquet AS SELECT 1 / 0 AS a", "DIVIDE_BY_ZERO")
+	s.fails("SELECT * FROM u", "TABLE_OR_VIEW_NOT_FOUND")
+	s.want("CREATE TABLE u USING json AS SELECT a + 1 AS a FROM t WHERE a IS NOT NULL; SELECT a FROM u ORDER BY a", "2", "3")
+	s.want("INSERT OVERWRITE u SELECT 7; SELECT a FROM u", "7")
+	s.want("SHOW TABLES", "default|t|false", "default|u|false")
+	s.want("TRUNCATE TABLE u; SELECT a FROM u")
+	s.want("DROP TABLE u; DROP TABLE IF EXISTS u; SHOW TABLES", "default|t|false")
+	s.fails("DROP TABLE u", "TABLE_OR_VIEW_NOT_FOUND")
+	s.fails("DROP VIEW t", "EXPECT_VIEW_NOT_TABLE.NO_ALTERNATIVE")
+	// Another server over the same warehouse knows the table.
+	again := &shell{session.NewServer(s.Runtime(), nil).New("me", s.ID), t, nil}
+	again.want("SELECT count(*) FROM t", "3")
+}
+
+func TestPartitionedTables(t *testing.T) {
+	s := newShell(t)
+	s.want("CREATE TABLE p (a INT, k STRING, d DATE) USING parquet PARTITIONED BY (k)")
+	s.want("INSERT INTO p VALUES (1, DATE'2020-01-01', 'x'), (2, NULL, 'y'); INSERT INTO p PARTITION (k = 'z') VALUES (3, NULL)")
+	s.want("SELECT a, k FROM p ORDER BY a", "1|x", "2|y", "3|z")
+	s.want("INSERT OVERWRITE p PARTITION (k = 'z') VALUES (30, NULL); SELECT a, k FROM p ORDER BY a", "1|x", "2|y", "30|z")
+	s.fails("CREATE TABLE q (a INT) USING parquet PARTITIONED BY (nope)", "PARTITION_COLUMN_NOT_FOUND")
+}
+
+func TestWriteTable(t *testing.T) {
+	s := newShell(t)
+	ctx := context.Background()
+	frame := func(sql string) plan.Node {
+		r, err := s.SQL(ctx, sql, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Plan
+	}
+	write := func(sql string, mode sink.Mode, insert bool) error {
+		_, err := s.WriteTable(ctx, "t", session.Write{Plan: frame(sql), Mode: mode}, insert)
+		return err
+	}
+	if err := write("SELECT 1 AS a, 'x' AS b", sink.Append, true); !errclass.Has(err, "TABLE_OR_VIEW_NOT_FOUND") {
+		t.Errorf("insertInto without a table: %v", err)
+	}
+	for _, step := range []struct {
+		sql    string
+		mode   sink.Mode
+		insert bool
+		fails  string
+		want   []string
+	}{
+		{"SELECT 1 AS a, 'x' AS b", sink.ErrorIfExists, false, "", []string{"1|x"}},
+		{"SELECT 2 AS a, 'y' AS b", sink.ErrorIfExists, false, "TABLE_OR_VIEW_ALREADY_EXISTS", []string{"1|x"}},
+		{"SELECT 2 AS a, 'y' AS b", sink.Ignore, false, "", []string{"1|x"}},
+		{"SELECT 'y' AS b, 2 AS a", sink.Append, false, "", []string{"1|x", "2|y"}}, // by name
+		{"SELECT 3 AS b, 'z' AS a", sink.Append, true, "", []string{"1|x", "2|y", "3|z"}},
+		{"SELECT a * 10 AS a, b FROM t", sink.Overwrite, false, "", []string{"10|x", "20|y", "30|z"}},
+		{"SELECT 7, 'only'", sink.Overwrite, true, "", []string{"7|only"}},
+	} {
+		err := write(step.sql, step.mode, step.insert)
+		if step.fails == "" && err != nil || step.fails != "" && !errclass.Has(err, step.fails) {
+			t.Errorf("%s: %v, want %q", step.sql, err, step.fails)
+		}
+		s.want("SELECT a, b FROM t ORDER BY a", step.want...)
+	}
+}
+
+func TestTableSink(t *testing.T) {
+	s := newShell(t)
+	st := types.Struct(types.NewField("a", types.Integer))
+	if _, err := s.TableSink("t", "json", st, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.want("DESCRIBE t", "a|int|<nil>") // made when it was not there
+	if _, err := s.TableSink("t", "", types.StructType{}, nil); err != nil {
+		t.Errorf("a table that is there: %v", err)
+	}
+	if _, err := s.TableSink("nope.t", "", st, nil); !errclass.Has(err, "SCHEMA_NOT_FOUND") {
+		t.Errorf("no such database: %v", err)
+	}
+}
