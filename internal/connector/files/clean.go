@@ -76,9 +76,10 @@ func archiveMatches(glob, dir string) bool {
 // clean puts a file into line. Only one goroutine calls it and close.
 func (c *cleaner) clean(ctx context.Context, path string) {
 	if c.queue == nil {
-		c.queue = make(chan string, cleanQueue)
+		queue := make(chan string, cleanQueue)
+		c.queue = queue
 		c.wait.Go(func() {
-			for path := range c.queue {
+			for path := range queue {
 				c.one(path)
 			}
 		})
