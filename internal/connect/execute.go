@@ -66,7 +66,7 @@ func (h *holder) register(op *operation) (*operation, error) {
 	if old := h.ops[op.id]; old != nil {
 		return old, nil
 	}
-	if _, gone := h.abandoned[op.id]; gone {
+	if h.abandoned.has(op.id) {
 		return nil, errclass.New("INVALID_HANDLE.OPERATION_ABANDONED", "handle", op.id)
 	}
 	h.ops[op.id] = op
@@ -88,7 +88,7 @@ func (h *holder) forget(id string) *operation {
 	op := h.ops[id]
 	if op != nil {
 		delete(h.ops, id)
-		h.abandoned[id] = h.svc.clock.Now()
+		h.abandoned.add(id)
 		close(op.gone)
 	}
 	return op
@@ -141,7 +141,7 @@ func (h *holder) operation(id string) (*operation, error) {
 	defer h.mu.Unlock()
 	op := h.ops[id]
 	if op == nil {
-		if _, gone := h.abandoned[id]; gone {
+		if h.abandoned.has(id) {
 			return nil, errclass.New("INVALID_HANDLE.OPERATION_ABANDONED", "handle", id)
 		}
 		return nil, errclass.New("INVALID_HANDLE.OPERATION_NOT_FOUND", "handle", id)

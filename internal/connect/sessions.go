@@ -26,7 +26,7 @@ type holder struct {
 	mu        sync.Mutex
 	used      time.Time
 	ops       map[string]*operation
-	abandoned map[string]time.Time // released operations, whose ids are refused for a while
+	abandoned releasedIDs
 	errs      errorLog
 	closed    bool
 	sub       *subscription         // of the listener bus, or nil
@@ -82,7 +82,7 @@ func (s *Service) session(req header) (*holder, error) {
 
 func (s *Service) newHolder(ss *session.Session) *holder {
 	h := &holder{
-		Session: ss, svc: s, used: s.clock.Now(), ops: map[string]*operation{}, abandoned: map[string]time.Time{},
+		Session: ss, svc: s, used: s.clock.Now(), ops: map[string]*operation{},
 		starts: map[*operation]string{},
 	}
 	h.streams = stream.NewManager(s.server.Runtime, s.registry)
@@ -104,12 +104,7 @@ func (h *holder) expire(now time.Time) bool {
 		if op.detachedFor(now) > h.svc.settings.DetachedTimeout {
 			stale = append(stale, op)
 			delete(h.ops, id)
-			h.abandoned[id] = now
-		}
-	}
-	for id, at := range h.abandoned {
-		if now.Sub(at) > abandonedFor {
-			delete(h.abandoned, id)
+			h.abandoned.add(id)
 		}
 	}
 	h.errs.expire(now)
@@ -122,8 +117,34 @@ func (h *holder) expire(now time.Time) bool {
 	return idle
 }
 
-// abandonedFor is how long the id of a released operation is refused.
-const abandonedFor = time.Hour
+// releasedIDs are the operations that were released last. Their ids are refused: a client that sends one again has lost its answer.
+type releasedIDs struct {
+	set  map[string]struct{}
+	ring []string
+	next int
+}
+
+// maxReleased is how many released operations a session remembers.
+const maxReleased = 10_000
+
+func (r *releasedIDs) add(id string) {
+	if r.set == nil {
+		r.set = map[string]struct{}{}
+	}
+	r.set[id] = struct{}{}
+	if len(r.ring) < maxReleased {
+		r.ring = append(r.ring, id)
+		return
+	}
+	delete(r.set, r.ring[r.next])
+	r.ring[r.next] = id
+	r.next = (r.next + 1) % maxReleased
+}
+
+func (r *releasedIDs) has(id string) bool {
+	_, ok := r.set[id]
+	return ok
+}
 
 // close ends the session's work and waits for it, but no longer than ctx lasts.
 func (h *holder) close(ctx context.Context) {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/millrace/millrace/internal/exec"
@@ -50,13 +51,44 @@ func (s *Session) Explain(ctx context.Context, n plan.Node, mode ExplainMode) (s
 		logicalPlans(&b, n, q.Analyzed, q.Optimized)
 		b.WriteString("== Physical Plan ==\n" + physical)
 	case ExplainCost:
-		b.WriteString("== Optimized Logical Plan ==\n" + plan.TreeString(q.Optimized) + "\n== Physical Plan ==\n" + physical)
+		b.WriteString("== Optimized Logical Plan ==\n" + withStatistics(plan.TreeString(q.Optimized)) + "\n== Physical Plan ==\n" + physical)
+	case ExplainFormatted:
+		b.WriteString("== Physical Plan ==\n" + formatted(q.Physical))
 	case ExplainCodegen:
 		b.WriteString("Found 0 WholeStageCodegen subtrees.\n")
 	default:
 		b.WriteString("== Physical Plan ==\n" + physical)
 	}
 	return b.String(), nil
+}
+
+// withStatistics adds what is known of sizes, which is nothing.
+func withStatistics(tree string) string {
+	return strings.ReplaceAll(tree, "\n", ", Statistics(sizeInBytes=8.0 EiB)\n")
+}
+
+// formatted draws an operator tree with numbers, and explains them below.
+func formatted(op exec.Op) string {
+	numbers := map[exec.Op]int{}
+	var details strings.Builder
+	var number func(op exec.Op)
+	number = func(op exec.Op) {
+		for _, in := range op.Inputs() {
+			number(in)
+		}
+		if numbers[op] == 0 {
+			n := len(numbers) + 1
+			numbers[op] = n
+			fmt.Fprintf(&details, "\n(%d) %s\n", n, op.Label())
+		}
+	}
+	number(op)
+	var b strings.Builder
+	writeOp(&b, op, "", "", func(op exec.Op) string {
+		name, _, _ := strings.Cut(op.Label(), " ")
+		return fmt.Sprintf("%s (%d)", name, numbers[op])
+	})
+	return b.String() + "\n" + details.String()
 }
 
 func logicalPlans(b *strings.Builder, parsed, analyzed, optimized plan.Node) {
@@ -85,18 +117,18 @@ func explainStream(parsed, analyzed plan.Node, mode ExplainMode) string {
 // OpTree draws an operator tree, an operator a line.
 func OpTree(op exec.Op) string {
 	var b strings.Builder
-	writeOp(&b, op, "", "")
+	writeOp(&b, op, "", "", exec.Op.Label)
 	return b.String()
 }
 
-func writeOp(b *strings.Builder, op exec.Op, first, rest string) {
-	b.WriteString(first + op.Label() + "\n")
+func writeOp(b *strings.Builder, op exec.Op, first, rest string, label func(exec.Op) string) {
+	b.WriteString(first + label(op) + "\n")
 	ins := op.Inputs()
 	for i, in := range ins {
 		if i < len(ins)-1 {
-			writeOp(b, in, rest+":- ", rest+":  ")
+			writeOp(b, in, rest+":- ", rest+":  ", label)
 		} else {
-			writeOp(b, in, rest+"+- ", rest+"   ")
+			writeOp(b, in, rest+"+- ", rest+"   ", label)
 		}
 	}
 }
