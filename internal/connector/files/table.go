@@ -231,6 +231,15 @@ func (t *Table) values(parts []partValue) ([]any, error) {
 	return values, nil
 }
 
+// Files are the addresses of the files of a batch table, as it was opened: DataFrame.inputFiles.
+func (t *Table) Files(context.Context) ([]string, error) {
+	out := make([]string, len(t.files.entries))
+	for i, e := range t.files.entries {
+		out[i] = fs.URI(e.path)
+	}
+	return out, nil
+}
+
 // Schema implements source.Table.
 func (t *Table) Schema() types.StructType { return t.schema }
 
