@@ -133,15 +133,15 @@ func TestWriteReadsBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.parquet")
 	rapid.Check(t, func(rt *rapid.T) {
 		var out bytes.Buffer
-		c := codecs[rapid.SampledFrom([]string{"none", "snappy", "gzip", "zstd", "brotli", "lz4_raw"}).Draw(rt, "codec")]
+		c := codecs[rapid.SampledFrom([]string{"none", "snappy"}).Draw(rt, "codec")]
 		w, err := newWriter(&out, s, c, rapid.SampledFrom([]int64{1, groupBytes}).Draw(rt, "group"))
 		if err != nil {
 			rt.Fatal(err)
 		}
 		var want [][]string
-		for range rapid.IntRange(0, 3).Draw(rt, "batches") {
+		for range rapid.IntRange(0, 2).Draw(rt, "batches") {
 			var rows []types.Row
-			for i := range rapid.IntRange(1, 6).Draw(rt, "rows") {
+			for i := range rapid.IntRange(1, 5).Draw(rt, "rows") {
 				row := types.Row{}
 				for _, f := range s.Fields {
 					row = append(row, draw(rt, f.Type, fmt.Sprint(f.Name, i)))
@@ -172,6 +172,37 @@ func TestWriteReadsBack(t *testing.T) {
 			rt.Fatalf("-want +got:\n%s", d)
 		}
 	})
+}
+
+func TestCodecs(t *testing.T) {
+	s, batches := etl(5000)
+	var want [][]string
+	for _, b := range batches {
+		want = append(want, cells(b)...)
+	}
+	for name, c := range codecs {
+		path := filepath.Join(t.TempDir(), "f.parquet")
+		out, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := newWriter(out, s, c, groupBytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range batches {
+			if err := w.Write(b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil { // which closes the file too
+			t.Fatal(err)
+		}
+		got, err := read(t, whole(fileOf(t, path)), s)
+		if d := cmp.Diff(want, got); d != "" || err != nil {
+			t.Errorf("%s: %v\n%.1000s", name, err, d)
+		}
+	}
 }
 
 // Encodings of vectors do not matter, nor do nulls in their rows.
