@@ -120,7 +120,7 @@ func compile(pattern string, parsing bool) (*Pattern, error) {
 }
 
 func invalidPattern(pattern string) error {
-	return errclass.New("INVALID_DATETIME_PATTERN.WITH_SUGGESTION", "pattern", "'"+pattern+"'")
+	return errclass.New("INVALID_DATETIME_PATTERN.WITH_SUGGESTION", "pattern", "'"+pattern+"'").WithKind(errclass.Runtime)
 }
 
 func (p *Pattern) literal(text string) {
@@ -170,7 +170,7 @@ func unquoted(pattern string) string {
 func checkLetters(pattern string, parsing bool) error {
 	text := unquoted(pattern)
 	if i := strings.IndexAny(text, "YWwuec"); i >= 0 {
-		return errclass.New("INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_WEEK_BASED_PATTERN", "c", text[i:i+1])
+		return errclass.New("INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_WEEK_BASED_PATTERN", "c", text[i:i+1]).WithKind(errclass.IllegalArgument)
 	}
 	illegal := "ABnNp"
 	if parsing {

@@ -244,3 +244,38 @@ func ParseTimeOfDay(s []byte) (micros int64, ok bool) {
 	micros, rest, _, ok := parseTime(s)
 	return micros, ok && len(rest) == 0
 }
+
+// ISOLocal reads yyyy-MM-ddTHH:mm:ss or the same with a blank at text[i:], with up to six digits of a fraction, in microseconds of
+// the clock that was written. A byte that is no digit must follow in text; whether it may is for the caller to see, at the position
+// that is returned. Every other form is left to ParseText.
+func ISOLocal(text []byte, i int) (local int64, next int, ok bool) {
+	if i+20 > len(text) {
+		return 0, i, false
+	}
+	t := text[i : i+19 : i+19]
+	if t[4] != '-' || t[7] != '-' || t[10] != 'T' && t[10] != ' ' || t[13] != ':' || t[16] != ':' {
+		return 0, i, false
+	}
+	var wrong byte
+	two := func(at int) int64 {
+		a, b := t[at]-'0', t[at+1]-'0'
+		wrong |= (a + 118) | a | (b + 118) | b // the high bit is set for all that are more than 9
+		return int64(a)*10 + int64(b)
+	}
+	year, month, day := two(0)*100+two(2), two(5), two(8)
+	h, m, s := two(11), two(14), two(17)
+	if wrong&0x80 != 0 || h > 23 || m > 59 || s > 59 || !Valid(int(year), int(month), int(day)) {
+		return 0, i, false
+	}
+	local = DaysOf(year, month, day)*Day + h*Hour + m*Minute + s*Second
+	if i += 19; text[i] == '.' {
+		unit := int64(Second)
+		for i++; text[i]-'0' <= 9; i++ {
+			if unit /= 10; unit == 0 {
+				return 0, i, false
+			}
+			local += int64(text[i]-'0') * unit
+		}
+	}
+	return local, i, true
+}

@@ -95,6 +95,9 @@ func (s style) text(e Expr) string {
 		if s == pretty && len(e.Args) == 0 && e.Name == "count" {
 			text = "count(1)"
 		}
+		if shown, ok := fn.Shown(e.Name, s.texts(e.Args)); ok && s == pretty && !e.Distinct {
+			text = shown
+		}
 		return text + s.filter(e.Filter)
 	case *SortOrder:
 		return s.text(e.Child) + e.suffix()
@@ -273,7 +276,21 @@ func (s style) call(name string, args []Expr) string {
 	case (lower == "getitem" || lower == "[]") && len(args) == 2:
 		return s.text(args[0]) + "[" + s.text(args[1]) + "]"
 	}
+	if s == pretty {
+		if text, ok := fn.Shown(name, s.texts(args)); ok {
+			return text
+		}
+	}
 	return name + "(" + s.list(args) + ")"
+}
+
+// texts are the texts of several expressions.
+func (s style) texts(es []Expr) []string {
+	texts := make([]string, len(es))
+	for i, e := range es {
+		texts[i] = s.text(e)
+	}
+	return texts
 }
 
 func (s style) cond(e *Cond) string {

@@ -269,7 +269,7 @@ func bindSequence(b *Binding) (*Bound, error) {
 				}
 				if bad {
 					e.Errs.Add(i, errclass.New("INVALID_PARAMETER_VALUE.VALUE", "functionName", "`sequence`", "parameter", "`step`",
-						"value", "the step does not lead from the start to the stop"))
+						"value", "the step does not lead from the start to the stop").WithKind(errclass.IllegalArgument))
 				}
 				out.EndList()
 			}

@@ -1,0 +1,92 @@
+package fn
+
+import "strings"
+
+// shown says how a call is named in results where that is not as it was written.
+type shown struct {
+	name string
+	// fill are the arguments that stand for ones left out, by place; places before the first are never left out.
+	from int
+	fill []string
+	// drop leaves out the arguments from this place on; 0 drops none.
+	drop int
+}
+
+// upper are the functions whose names are shown in capitals.
+var upper = []string{
+	"sqrt", "cbrt", "exp", "expm1", "power", "log10", "log2", "log1p", "sin", "cos", "tan", "cot", "sec", "csc", "asin", "acos", "atan",
+	"atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "degrees", "radians", "signum", "hypot", "spark_partition_id", "e", "pi",
+}
+
+var shownCalls = func() map[string]shown {
+	const pattern = "yyyy-MM-dd HH:mm:ss"
+	m := map[string]shown{
+		"round": {from: 1, fill: []string{"0"}}, "bround": {from: 1, fill: []string{"0"}},
+		"substring": {from: 2, fill: []string{"2147483647"}}, "substr": {from: 2, fill: []string{"2147483647"}},
+		"regexp_extract": {from: 2, fill: []string{"1"}}, "regexp_extract_all": {from: 2, fill: []string{"1"}},
+		"regexp_replace": {from: 3, fill: []string{"1"}}, "regexp_instr": {from: 2, fill: []string{"0"}},
+		"split": {from: 2, fill: []string{"-1"}}, "replace": {from: 2, fill: []string{""}},
+		"locate": {from: 2, fill: []string{"1"}}, "position": {from: 2, fill: []string{"1"}},
+		"lpad": {from: 2, fill: []string{" "}}, "rpad": {from: 2, fill: []string{" "}}, "overlay": {from: 3, fill: []string{"-1"}},
+		"mask":          {from: 1, fill: []string{"X", "x", "n", "NULL"}},
+		"from_unixtime": {from: 1, fill: []string{pattern}}, "unix_timestamp": {from: 1, fill: []string{pattern}},
+		"to_unix_timestamp": {from: 1, fill: []string{pattern}}, "months_between": {from: 2, fill: []string{"true"}},
+		"make_interval":    {fill: []string{"0", "0", "0", "0", "0", "0", "0.000000"}},
+		"make_dt_interval": {fill: []string{"0", "0", "0", "0.000000"}}, "make_ym_interval": {fill: []string{"0", "0"}},
+		"sort_array": {from: 1, fill: []string{"true"}}, "str_to_map": {from: 1, fill: []string{",", ":"}},
+		"curdate": {name: "current_date"}, "random": {name: "rand"}, "dateadd": {name: "date_add"},
+		"from_json": {drop: 1},
+		// Aggregates.
+		"array_agg": {name: "collect_list"}, "percentile": {from: 2, fill: []string{"1"}},
+		"percentile_approx": {from: 2, fill: []string{"10000"}}, "approx_percentile": {from: 2, fill: []string{"10000"}},
+		"approx_count_distinct": {drop: 1}, "first": {drop: 1}, "last": {drop: 1}, "first_value": {drop: 1}, "last_value": {drop: 1},
+		"any_value": {drop: 1},
+	}
+	for _, name := range upper {
+		m[name] = shown{name: strings.ToUpper(name)}
+	}
+	return m
+}()
+
+// Shown is the text by which results name a call of a function or aggregate; ok is false when that is name(args) as written.
+func Shown(name string, args []string) (text string, ok bool) {
+	name = strings.ToLower(name)
+	list := strings.Join(args, ", ")
+	switch n := len(args); {
+	case n == 2 && (name == "extract" || name == "datepart"):
+		return name + "(" + args[0] + " FROM " + args[1] + ")", true
+	case n == 2 && (name == "trim" || name == "ltrim" || name == "rtrim"):
+		side := map[string]string{"trim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}[name]
+		return "TRIM(" + side + " " + args[0] + " FROM " + args[1] + ")", true
+	case n == 1 && name == "log":
+		return "LOG(E(), " + list + ")", true
+	case name == "log":
+		return "LOG(" + list + ")", true
+	case n == 1 && (name == "floor" || name == "ceil"):
+		return strings.ToUpper(name) + "(" + list + ")", true
+	case n == 3 && name == "dateadd":
+		return "timestampadd(" + list + ")", true
+	case n == 3 && (name == "datediff" || name == "date_diff"):
+		return "timestampdiff(" + list + ")", true
+	case n == 2 && name == "convert_timezone":
+		return "convert_timezone(current_timezone(), " + list + ")", true
+	case n == 1 && name == "assert_true":
+		return "assert_true(" + list + ", '" + list + "' is not true!)", true
+	case n == 0 && (name == "unix_timestamp"):
+		return "unix_timestamp(current_timestamp(), yyyy-MM-dd HH:mm:ss)", true
+	}
+	s, ok := shownCalls[name]
+	if !ok {
+		return "", false
+	}
+	if s.name != "" {
+		name = s.name
+	}
+	if s.drop > 0 && len(args) > s.drop {
+		args = args[:s.drop]
+	}
+	if missing := s.from + len(s.fill) - len(args); missing > 0 && missing <= len(s.fill) {
+		args = append(args[:len(args):len(args)], s.fill[len(s.fill)-missing:]...)
+	}
+	return name + "(" + strings.Join(args, ", ") + ")", true
+}
