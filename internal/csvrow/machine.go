@@ -60,6 +60,7 @@ type machine struct {
 	maxChars     int
 
 	text      []byte
+	from      int // start of the record
 	at, pos   int // start of ch, and what follows it
 	end       int
 	normalize bool
@@ -143,9 +144,9 @@ func (m *machine) record() (ok bool) {
 			return true
 		}
 		m.buf, m.start, m.toks, m.skipped, m.depth = m.buf[:0], 0, m.toks[:0], false, 0
-		from := m.pos
+		m.from = m.pos
 		if !m.read() {
-			return m.finish(from)
+			return m.finish()
 		}
 		if m.ch == m.comment {
 			m.skipLine()
@@ -161,7 +162,7 @@ func (m *machine) record() (ok bool) {
 			return false
 		}
 		if !more {
-			return m.finish(from)
+			return m.finish()
 		}
 		if m.settle() {
 			return true
@@ -209,7 +210,7 @@ func (m *machine) skipLine() {
 }
 
 // finish ends the record at the end of the text.
-func (m *machine) finish(from int) bool {
+func (m *machine) finish() bool {
 	whole := false // there is a value, even an empty one
 	if m.ch == m.quote {
 		if m.prev == m.quote {
@@ -230,12 +231,12 @@ func (m *machine) finish(from int) bool {
 	case len(m.toks) > 0 || whole:
 		if whole || m.length() > 0 {
 			m.value()
-		} else if m.pos > from {
+		} else if m.pos > m.from {
 			m.empty()
 		}
 	case m.length() > 0:
 		m.value()
-	case m.pos > from:
+	case m.pos > m.from:
 		m.empty()
 	}
 	if m.fault != noFault {
@@ -538,4 +539,3 @@ func (m *machine) wholeQuoted() bool {
 		p += n
 	}
 }
-

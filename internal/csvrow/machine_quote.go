@@ -31,7 +31,15 @@ func (m *machine) quoted() bool {
 		case atEnd:
 			return false
 		case again:
-			continue
+			if len(m.sep) == 1 {
+				continue
+			}
+			if !m.quotedMulti() {
+				return false
+			}
+			if !check {
+				return true
+			}
 		case closed:
 			if m.ch == m.delim || m.ch == m.newLine || m.ch > ' ' {
 				break
@@ -356,13 +364,11 @@ func (m *machine) multi() bool {
 					m.value()
 				}
 			} else {
+				m.trim = m.trimRight
 				if !m.untilSep() {
 					return false
 				}
-				was := m.trim
-				m.trim = m.trim || m.trimRight
 				m.value()
-				m.trim = was
 			}
 		}
 		if m.ch != m.newLine {

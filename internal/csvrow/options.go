@@ -268,7 +268,7 @@ func (p *optionParser) char(key string, to *rune) {
 	}
 	r, n := utf8.DecodeRuneInString(s)
 	if n < len(s) || utf16.RuneLen(r) > 1 {
-		p.fail(errclass.New("OPTION_VALUE_EXCEEDS_ONE_CHARACTER", "optionName", key, "optionValue", s))
+		p.fail(errclass.New("OPTION_VALUE_EXCEEDS_ONE_CHARACTER", "paramName", key, "actualValue", s))
 		return
 	}
 	if *to = 0; n > 0 {

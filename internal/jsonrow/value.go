@@ -9,6 +9,7 @@ import (
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/interval"
+	"github.com/millrace/millrace/internal/numtext"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -33,13 +34,13 @@ func (s *scanner) value(text []byte, i int, c *conv, out *vec.Builder, depth int
 		}
 		return s.anyString(text, i, out, depth)
 	case kInt64:
-		if v, next, ok := shortInt(text, i); ok {
+		if v, next, ok := numtext.ShortInt(text, i); ok {
 			out.AppendInt64(v)
 			return next, true
 		}
 		return s.longInt(text, i, c, out, depth)
 	case kInt32:
-		if v, next, ok := shortInt(text, i); ok && v == int64(int32(v)) {
+		if v, next, ok := numtext.ShortInt(text, i); ok && v == int64(int32(v)) {
 			out.AppendInt32(int32(v))
 			return next, true
 		}
@@ -50,7 +51,7 @@ func (s *scanner) value(text []byte, i int, c *conv, out *vec.Builder, depth int
 		return s.float(text, i, c, out, depth)
 	case kTimestamp:
 		if first == '"' {
-			if local, next, ok := isoLocal(text, i+1); ok && text[next] == '"' && s.times.Plain() {
+			if local, next, ok := datetime.ISOLocal(text, i+1); ok && text[next] == '"' && s.times.Plain() {
 				out.AppendInt64(s.zone.Instant(local))
 				return next + 1, true
 			}
@@ -128,32 +129,6 @@ func (s *scanner) anyString(text []byte, i int, out *vec.Builder, depth int) (in
 	return next, next >= 0
 }
 
-// shortInt reads a whole number of up to 18 digits, the usual case.
-func shortInt(text []byte, i int) (v int64, next int, ok bool) {
-	start := i
-	neg := text[i] == '-'
-	if neg {
-		i++
-	}
-	from := i
-	for {
-		d := uint64(text[i]) - '0'
-		if d > 9 {
-			break
-		}
-		v = v*10 + int64(d)
-		i++
-	}
-	n := i - from
-	if c := text[i]; n == 0 || n > 18 || c == '.' || c|0x20 == 'e' || n > 1 && text[from] == '0' {
-		return 0, start, false
-	}
-	if neg {
-		v = -v
-	}
-	return v, i, true
-}
-
 // longInt reads a whole number by the long way and checks that it fits its type.
 func (s *scanner) longInt(text []byte, i int, c *conv, out *vec.Builder, depth int) (int, bool) {
 	if !numberStart(text[i]) {
@@ -195,54 +170,6 @@ func numberStart(c byte) bool {
 	return c-'0' <= 9 || c == '-' || c == '+' || c == 'N' || c == 'I'
 }
 
-// exactPowers are the powers of ten that a double holds exactly.
-var exactPowers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
-
-// shortFloat reads a number of at most 15 digits without exponent: the quotient of two doubles that are exact is rounded right.
-func shortFloat(text []byte, i int) (v float64, next int, ok bool) {
-	neg := text[i] == '-'
-	if neg {
-		i++
-	}
-	from := i
-	var m uint64
-	for {
-		d := uint64(text[i]) - '0'
-		if d > 9 {
-			break
-		}
-		m = m*10 + d
-		i++
-	}
-	digits, after := i-from, 0
-	if digits == 0 || digits > 1 && text[from] == '0' {
-		return 0, i, false
-	}
-	if text[i] == '.' {
-		i++
-		start := i
-		for {
-			d := uint64(text[i]) - '0'
-			if d > 9 {
-				break
-			}
-			m = m*10 + d
-			i++
-		}
-		if after = i - start; after == 0 {
-			return 0, i, false
-		}
-	}
-	if digits+after > 15 || text[i]|0x20 == 'e' {
-		return 0, i, false
-	}
-	v = float64(m) / exactPowers[after]
-	if neg {
-		v = -v
-	}
-	return v, i, true
-}
-
 func (s *scanner) float(text []byte, i int, c *conv, out *vec.Builder, depth int) (int, bool) {
 	put := func(v float64) {
 		if c.kind == kFloat32 {
@@ -252,7 +179,7 @@ func (s *scanner) float(text []byte, i int, c *conv, out *vec.Builder, depth int
 		}
 	}
 	if c.kind == kFloat64 {
-		if v, next, ok := shortFloat(text, i); ok {
+		if v, next, ok := numtext.ShortFloat(text, i); ok {
 			out.AppendFloat64(v)
 			return next, true
 		}

@@ -110,3 +110,80 @@ func ParseFloat(s []byte, bits int) (float64, bool) {
 	}
 	return f, true
 }
+
+// ShortInt reads a whole number of up to 18 digits at the start of text[i:], the usual case: without a plus sign and leading zeros,
+// and with neither a fraction nor an exponent behind it. A byte that is no digit must follow in text. It returns the position behind
+// the number.
+func ShortInt(text []byte, i int) (v int64, next int, ok bool) {
+	start := i
+	neg := text[i] == '-'
+	if neg {
+		i++
+	}
+	from := i
+	for {
+		d := uint64(text[i]) - '0'
+		if d > 9 {
+			break
+		}
+		v = v*10 + int64(d)
+		i++
+	}
+	n := i - from
+	if c := text[i]; n == 0 || n > 18 || c == '.' || c|0x20 == 'e' || n > 1 && text[from] == '0' {
+		return 0, start, false
+	}
+	if neg {
+		v = -v
+	}
+	return v, i, true
+}
+
+// exactPowers are the powers of ten that a double holds exactly.
+var exactPowers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// ShortFloat reads a number of at most 15 digits without exponent at the start of text[i:]: the quotient of two doubles that are
+// exact is rounded right. A byte that is no digit must follow in text. It returns the position behind the number.
+func ShortFloat(text []byte, i int) (v float64, next int, ok bool) {
+	neg := text[i] == '-'
+	if neg {
+		i++
+	}
+	from := i
+	var m uint64
+	for {
+		d := uint64(text[i]) - '0'
+		if d > 9 {
+			break
+		}
+		m = m*10 + d
+		i++
+	}
+	digits, after := i-from, 0
+	if digits == 0 || digits > 1 && text[from] == '0' {
+		return 0, i, false
+	}
+	if text[i] == '.' {
+		i++
+		start := i
+		for {
+			d := uint64(text[i]) - '0'
+			if d > 9 {
+				break
+			}
+			m = m*10 + d
+			i++
+		}
+		if after = i - start; after == 0 {
+			return 0, i, false
+		}
+	}
+	if digits+after > 15 || text[i]|0x20 == 'e' {
+		return 0, i, false
+	}
+	v = float64(m) / exactPowers[after]
+	if neg {
+		v = -v
+	}
+	return v, i, true
+}
