@@ -45,6 +45,8 @@ var crashQueries = []struct{ name, feed, query, mode string }{
 	{"append", "A", "SELECT window(ts, '10 minutes'), k, sum(v), count(*) FROM a GROUP BY window(ts, '10 minutes'), k", "append"},
 	{"update", "A", "SELECT k, sum(v), collect_list(v) FROM a GROUP BY k", "update"},
 	{"complete", "A", "SELECT k, sum(v) FROM a GROUP BY k ORDER BY k", "complete"},
+	{"sessions", "A", "SELECT session_window(ts, '3 minutes'), k, collect_list(v) FROM a GROUP BY session_window(ts, '3 minutes'), k", "append"},
+	{"all sessions", "A", "SELECT session_window(ts, '3 minutes'), k, sum(v) FROM a_bare GROUP BY session_window(ts, '3 minutes'), k", "complete"},
 	{"dedup", "A", "dedup a k", "append"},
 	{"dedup then count", "A", "dedup-agg a k ts", "append"},
 	{"limit", "A", "SELECT k, v FROM a LIMIT 4", "append"},

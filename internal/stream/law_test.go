@@ -20,6 +20,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 		{"SELECT k, v FROM e WHERE v % 3 <> 0", "append"},
 		{"dedup e k", "append"},
 		{"SELECT k, v FROM e LIMIT 700", "append"},
+		{"SELECT session_window(ts, '40 seconds'), k, collect_list(v), avg(v) FROM e GROUP BY session_window(ts, '40 seconds'), k", "append"},
 	}
 	for _, c := range queries {
 		t.Run(c.query, func(t *testing.T) {
