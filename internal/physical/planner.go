@@ -2,6 +2,7 @@ package physical
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/millrace/millrace/internal/bind"
@@ -255,6 +256,9 @@ func (p *Planner) distinct(child plan.Node, keys []*plan.Attr) (exec.Op, error) 
 			return nil, err
 		}
 		h.Keys = append(h.Keys, e)
+	}
+	if i := slices.IndexFunc(keys, (*plan.Attr).IsSessionWindow); i >= 0 { // a grouping like others: windows that touch are one
+		return &exec.SessionAgg{Group: h, Session: i}, nil
 	}
 	return h, nil
 }
