@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/millrace/millrace/internal/connector/console"
+	"github.com/millrace/millrace/internal/connector/csvfile"
 	"github.com/millrace/millrace/internal/connector/files"
 	"github.com/millrace/millrace/internal/connector/filesink"
 	"github.com/millrace/millrace/internal/connector/jsonfile"
@@ -23,6 +24,7 @@ func RegisterAll() { Register(fs.Local()) }
 
 // Register makes the connectors known, with files on fsys.
 func Register(fsys fs.FS) {
+	source.Register("csv", files.Format{Kind: csvfile.Kind{}, FS: fsys})
 	source.Register("json", files.Format{Kind: jsonfile.Kind{}, FS: fsys})
 	source.Register("parquet", files.Format{Kind: parquetfile.Kind{}, FS: fsys})
 

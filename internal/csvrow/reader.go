@@ -139,7 +139,7 @@ func (r *Reader) Lines(text []byte, from, end, max int) (int, error) {
 				continue
 			}
 		}
-		if r.opts.Comment != 0 && r.comment(text[i:end]) {
+		if r.opts.Comment != 0 && isComment(text[i:end], r.opts.Comment) {
 			i = nextLine(text, i, end)
 			continue
 		}
@@ -168,7 +168,7 @@ func (r *Reader) Lines(text []byte, from, end, max int) (int, error) {
 
 // Record reads one record from a text without padding. A text of blanks, or a comment, is none.
 func (r *Reader) Record(text []byte) error {
-	if len(trim(text)) == 0 || r.opts.Comment != 0 && r.comment(text) {
+	if len(trim(text)) == 0 || r.opts.Comment != 0 && isComment(text, r.opts.Comment) {
 		return nil
 	}
 	if r.header {
@@ -223,10 +223,9 @@ func (r *Reader) Records(max int) (more bool, err error) {
 	return true, nil
 }
 
-// comment tells whether a line is one.
-func (r *Reader) comment(text []byte) bool {
-	c, _ := utf8.DecodeRune(text)
-	return c == r.opts.Comment
+func isComment(line []byte, mark rune) bool {
+	c, _ := utf8.DecodeRune(line)
+	return c == mark
 }
 
 // slow reads a line by the machine.

@@ -1,0 +1,261 @@
+package csvfile
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/millrace/millrace/internal/connector/files"
+	"github.com/millrace/millrace/internal/csvrow"
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/source"
+	"github.com/millrace/millrace/types"
+)
+
+// Kind is the format csv.
+type Kind struct{}
+
+// Name implements files.Kind.
+func (Kind) Name() string { return "csv" }
+
+// Prepare implements files.Kind.
+func (Kind) Prepare(req source.Request) (files.Decoder, error) {
+	d := &decoder{}
+	var err error
+	if d.opts, err = csvrow.ParseOptions(req.Options.Get, req.Env.Conf, req.Env.Zone); err != nil {
+		return nil, err
+	}
+	if req.Env.Now != nil {
+		d.opts.Now = req.Env.Now
+	}
+	for _, key := range []string{"charset", "encoding"} {
+		if s, ok := req.Options.Get(key); ok {
+			d.text.Encoding = s
+		}
+	}
+	if err := files.CheckEncoding("csv", d.text.Encoding); err != nil {
+		return nil, err
+	}
+	d.text.Sep = d.opts.LineSep
+	return d, nil
+}
+
+// decoder reads CSV files.
+type decoder struct {
+	opts csvrow.Options
+	text files.TextOptions
+	data types.StructType // the columns of the files, set by Check
+}
+
+// Fixed implements files.Decoder.
+func (d *decoder) Fixed() (types.StructType, bool) { return types.StructType{}, false }
+
+// Cut implements files.Decoder.
+func (d *decoder) Cut(f *files.File) int64 {
+	if d.opts.MultiLine {
+		return 0
+	}
+	return files.CutText(f, d.text)
+}
+
+// Check implements files.Decoder.
+func (d *decoder) Check(schema types.StructType) error {
+	name := d.opts.CorruptColumn
+	if i := schema.Index(name); i >= 0 && !types.IsString(schema.Fields[i].Type) {
+		return errclass.New("INVALID_CORRUPT_RECORD_TYPE", "columnName", errclass.Ident(name), "actualType", errclass.Expr(schema.Fields[i].Type.SQL()))
+	}
+	d.data = schema
+	return csvrow.Unsupported(schema, "CSV")
+}
+
+// CheckColumns implements files.ColumnChecker. Which records are corrupt depends on the other columns that are read.
+func (d *decoder) CheckColumns(want types.StructType) error {
+	if len(want.Fields) == 1 && want.Fields[0].Name == d.opts.CorruptColumn {
+		return errclass.New("UNSUPPORTED_FEATURE.QUERY_ONLY_CORRUPT_RECORD_COLUMN")
+	}
+	return nil
+}
+
+// Open implements files.Decoder.
+func (d *decoder) Open(_ context.Context, p files.Piece, want types.StructType, _ []source.Filter) (files.Rows, error) {
+	r, err := csvrow.NewReader(d.data, want, d.opts)
+	if err != nil {
+		return nil, err
+	}
+	if d.opts.Header && p.Off == 0 {
+		r.SkipHeader()
+	}
+	if d.opts.MultiLine {
+		text, end, err := files.ReadText(p.File, d.text)
+		if err != nil {
+			return nil, err
+		}
+		return &documentRows{r: r}, r.Document(text[:end])
+	}
+	lines, err := files.OpenLines(p, d.text)
+	if err != nil {
+		return nil, err
+	}
+	return &lineRows{lines: lines, r: r, sep: d.text.Sep}, nil
+}
+
+// maxBatch caps a batch in bytes.
+const maxBatch = 8 << 20
+
+// lineRows reads records, one a line.
+type lineRows struct {
+	lines   *files.Lines
+	r       *csvrow.Reader
+	sep     string
+	text    []byte
+	at, end int
+	err     error
+}
+
+// Next implements files.Rows.
+func (l *lineRows) Next(ctx context.Context) (*vec.Batch, error) {
+	if l.err != nil {
+		return nil, l.err
+	}
+	for size := 0; l.r.Rows() < vec.BatchRows && size < maxBatch; {
+		if l.at >= l.end {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			text, from, end, err := l.lines.Next()
+			if err == io.EOF {
+				if l.r.Rows() == 0 {
+					return nil, io.EOF
+				}
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			l.text, l.at, l.end = text, from, end
+		}
+		from := l.at
+		if err := l.read(); err != nil {
+			if l.r.Rows() == 0 {
+				return nil, err
+			}
+			l.err = err // after the rows before the bad one
+			break
+		}
+		size += l.at - from
+	}
+	return l.r.Take(), nil
+}
+
+func (l *lineRows) read() (err error) {
+	if l.sep == "" {
+		l.at, err = l.r.Lines(l.text, l.at, l.end, vec.BatchRows)
+		return err
+	}
+	for l.at < l.end && l.r.Rows() < vec.BatchRows {
+		line := l.text[l.at:l.end]
+		next := l.end
+		if n := bytes.Index(line, []byte(l.sep)); n >= 0 {
+			line, next = line[:n], l.at+n+len(l.sep)
+		}
+		l.at = next
+		if err := l.r.Record(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close implements files.Rows.
+func (l *lineRows) Close() error { return l.lines.Close() }
+
+// documentRows reads records that may span lines.
+type documentRows struct {
+	r    *csvrow.Reader
+	done bool
+	err  error
+}
+
+// Next implements files.Rows.
+func (d *documentRows) Next(ctx context.Context) (*vec.Batch, error) {
+	if d.err != nil {
+		return nil, d.err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if d.done {
+		return nil, io.EOF
+	}
+	more, err := d.r.Records(vec.BatchRows)
+	d.done = !more
+	if d.r.Rows() == 0 {
+		if err == nil {
+			err = io.EOF
+		}
+		return nil, err
+	}
+	d.err = err // after the rows before the bad one
+	return d.r.Take(), nil
+}
+
+// Close implements files.Rows.
+func (d *documentRows) Close() error { return nil }
+
+// Infer implements files.Decoder.
+func (d *decoder) Infer(ctx context.Context, list []*files.File) (types.StructType, bool, error) {
+	inf, err := csvrow.NewInference(d.opts)
+	if err != nil {
+		return types.StructType{}, false, err
+	}
+	for _, f := range list {
+		if inf.Done() {
+			break
+		}
+		if err := d.inferFile(ctx, f, inf); err != nil {
+			return types.StructType{}, false, files.InferError(f, err)
+		}
+	}
+	return inf.Schema(), len(list) > 0, nil
+}
+
+func (d *decoder) inferFile(ctx context.Context, f *files.File, inf *csvrow.Inference) error {
+	if d.opts.MultiLine {
+		text, end, err := files.ReadText(f, d.text)
+		if err != nil {
+			return err
+		}
+		return inf.Document(text[:end])
+	}
+	lines, err := files.OpenLines(files.Piece{File: f, Len: f.Size}, d.text)
+	if err != nil {
+		return err
+	}
+	defer lines.Close()
+	for !inf.Done() {
+		text, from, end, err := lines.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if d.text.Sep == "" {
+			err = inf.Lines(text[from:end])
+		} else {
+			for _, line := range bytes.Split(text[from:end], []byte(d.text.Sep)) {
+				if err = inf.Record(line); err != nil {
+					break
+				}
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
