@@ -112,18 +112,6 @@ type resolver struct {
 	views []string
 }
 
-// nodes resolves several relations.
-func (r *resolver) nodes(ns []plan.Node) ([]plan.Node, error) {
-	out := make([]plan.Node, len(ns))
-	for i, n := range ns {
-		var err error
-		if out[i], err = r.node(n); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
 // node resolves a relation.
 func (r *resolver) node(n plan.Node) (plan.Node, error) {
 	if r.depth++; r.depth > maxDepth {

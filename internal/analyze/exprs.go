@@ -338,11 +338,3 @@ func textFirst(t types.DataType) int {
 	}
 	return 1
 }
-
-func typesOf(es []plan.Expr) []types.DataType {
-	out := make([]types.DataType, len(es))
-	for i, e := range es {
-		out[i] = plan.TypeOf(e)
-	}
-	return out
-}

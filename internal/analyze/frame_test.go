@@ -61,8 +61,10 @@ func TestFrames(t *testing.T) {
 		{"no such column of a frame", sel(df(), of(1, "zz")), "UNRESOLVED_COLUMN.WITH_SUGGESTION"},
 		{"column below a union", sel(&plan.Union{Inputs: []plan.Node{df(), df()}}, of(1, "a")), "CANNOT_RESOLVE_DATAFRAME_COLUMN"},
 		{"drop another frame's column", &plan.Drop{Cols: []plan.Expr{of(9, "a")}, Child: df()}, "CANNOT_RESOLVE_DATAFRAME_COLUMN"},
-		{"aggregate of a frame's column over a grouping", &plan.Filter{Cond: f(">", f("sum", of(1, "b")), lit(int32(1))),
-			Child: tag(2, &plan.Aggregate{Keys: []plan.Expr{of(1, "a")}, KeysInOutput: true, Child: df()})}, "a INT"},
+		{"aggregate of a frame's column over a grouping", &plan.Filter{
+			Cond:  f(">", f("sum", of(1, "b")), lit(int32(1))),
+			Child: tag(2, &plan.Aggregate{Keys: []plan.Expr{of(1, "a")}, KeysInOutput: true, Child: df()}),
+		}, "a INT"},
 		{"replaced column", sel(tag(3, aPlus), of(1, "a")), "CANNOT_RESOLVE_DATAFRAME_COLUMN"},
 		{"replaced column in a filter", &plan.Filter{Cond: f(">", of(1, "a"), lit(int32(1))), Child: tag(3, aPlus)}, "a INT,b INT"},
 		{"filter by a dropped column", &plan.Filter{Cond: f(">", of(1, "b"), lit(int32(2))), Child: sel(df(), c("a"))}, "a INT"},
@@ -78,13 +80,17 @@ func TestFrames(t *testing.T) {
 		{"plain name above the join", sel(join(on), c("a")), "AMBIGUOUS_REFERENCE"},
 		{"right key of a USING join", sel(using, of(2, "a")), "a INT"},
 		{"plain name of a USING key", sel(using, c("a")), "a INT"},
-		{"aliased self join", sel(&plan.Join{Left: &plan.Aliased{Name: "x", Child: same}, Right: &plan.Aliased{Name: "y", Child: same},
-			Cond: f("==", c("x.a"), c("y.a"))}, c("x.a"), c("y.b")), "a INT,b INT"},
+		{"aliased self join", sel(&plan.Join{
+			Left: &plan.Aliased{Name: "x", Child: same}, Right: &plan.Aliased{Name: "y", Child: same},
+			Cond: f("==", c("x.a"), c("y.a")),
+		}, c("x.a"), c("y.b")), "a INT,b INT"},
 		{"star of a frame", sel(join(on), &plan.Star{PlanID: 2}), "a INT,b INT"},
 		{"with columns", &plan.WithColumns{Cols: []*plan.Alias{as(lit(int32(1)), "x"), as(c("b"), "A")}, Child: df()}, "A INT,b INT,x INT NOT NULL"},
 		{"with columns, twice", &plan.WithColumns{Cols: []*plan.Alias{as(lit(int32(1)), "x"), as(c("b"), "X")}, Child: df()}, "COLUMN_ALREADY_EXISTS"},
-		{"with columns, from each other", &plan.WithColumns{Cols: []*plan.Alias{as(lit(int32(1)), "x"), as(c("x"), "y")}, Child: df()},
-			"UNRESOLVED_COLUMN.WITH_SUGGESTION"},
+		{
+			"with columns, from each other", &plan.WithColumns{Cols: []*plan.Alias{as(lit(int32(1)), "x"), as(c("x"), "y")}, Child: df()},
+			"UNRESOLVED_COLUMN.WITH_SUGGESTION",
+		},
 		{"drop", &plan.Drop{Cols: []plan.Expr{c("zz"), c("A")}, Child: df()}, "b INT"},
 		{"drop a frame's column", &plan.Drop{Cols: []plan.Expr{of(2, "a")}, Child: join(on)}, "a INT,b INT,b INT"},
 		{"rename", &plan.Rename{From: []string{"zz", "A"}, To: []string{"q", "z"}, Child: df()}, "z INT,b INT"},
@@ -92,23 +98,37 @@ func TestFrames(t *testing.T) {
 		{"to too few names", &plan.ToNames{Names: []string{"x"}, Child: df()}, "ASSIGNMENT_ARITY_MISMATCH"},
 		{"to schema", &plan.ToSchema{Schema: types.Struct(types.NewField("b", types.Long), types.NewField("z", types.String)), Child: df()}, "b BIGINT,z STRING"},
 		{"to schema, not null", &plan.ToSchema{Schema: types.StructType{Fields: []types.Field{{Name: "b", Type: types.Long}}}, Child: df()}, "NULLABLE_COLUMN_OR_FIELD"},
-		{"group", &plan.Aggregate{Keys: []plan.Expr{c("a")}, Aggs: []plan.Expr{as(f("count", lit(int32(1))), "count")}, KeysInOutput: true, Child: df()},
-			"a INT,count BIGINT NOT NULL"},
-		{"group by an alias", &plan.Aggregate{Keys: []plan.Expr{as(f("+", c("a"), lit(int32(1))), "k")}, Aggs: []plan.Expr{f("sum", c("b"))}, KeysInOutput: true, Child: df()},
-			"k INT,`sum(b)` BIGINT"},
+		{
+			"group", &plan.Aggregate{Keys: []plan.Expr{c("a")}, Aggs: []plan.Expr{as(f("count", lit(int32(1))), "count")}, KeysInOutput: true, Child: df()},
+			"a INT,count BIGINT NOT NULL",
+		},
+		{
+			"group by an alias", &plan.Aggregate{Keys: []plan.Expr{as(f("+", c("a"), lit(int32(1))), "k")}, Aggs: []plan.Expr{f("sum", c("b"))}, KeysInOutput: true, Child: df()},
+			"k INT,`sum(b)` BIGINT",
+		},
 		{"group by an expression", &plan.Aggregate{Keys: []plan.Expr{f("+", c("a"), lit(int32(1)))}, KeysInOutput: true, Child: df()}, "`(a + 1)` INT"},
-		{"rollup", &plan.Aggregate{Keys: []plan.Expr{c("a"), c("b")}, Aggs: []plan.Expr{f("count", lit(int32(1)))}, Kind: plan.GroupRollup, KeysInOutput: true, Child: df()},
-			"a INT,b INT,`count(1)` BIGINT NOT NULL"},
-		{"pivot", &plan.Aggregate{Keys: []plan.Expr{c("a")}, Aggs: []plan.Expr{as(f("sum", c("a")), "s"), f("max", c("b"))}, Kind: plan.GroupPivot,
-			PivotCol: c("b"), PivotValues: []plan.Expr{lit(int32(2)), lit(int32(4))}, KeysInOutput: true, Child: df()},
-			"a INT,`2_s` BIGINT,`2_max(b)` INT,`4_s` BIGINT,`4_max(b)` INT"},
+		{
+			"rollup", &plan.Aggregate{Keys: []plan.Expr{c("a"), c("b")}, Aggs: []plan.Expr{f("count", lit(int32(1)))}, Kind: plan.GroupRollup, KeysInOutput: true, Child: df()},
+			"a INT,b INT,`count(1)` BIGINT NOT NULL",
+		},
+		{
+			"pivot", &plan.Aggregate{
+				Keys: []plan.Expr{c("a")}, Aggs: []plan.Expr{as(f("sum", c("a")), "s"), f("max", c("b"))}, Kind: plan.GroupPivot,
+				PivotCol: c("b"), PivotValues: []plan.Expr{lit(int32(2)), lit(int32(4))}, KeysInOutput: true, Child: df(),
+			},
+			"a INT,`2_s` BIGINT,`2_max(b)` INT,`4_s` BIGINT,`4_max(b)` INT",
+		},
 		{"select an aggregate", sel(df(), f("sum", c("a"))), "`sum(a)` BIGINT"},
-		{"filter over a grouping", &plan.Filter{Cond: f(">", f("sum", c("b")), lit(int32(1))),
-			Child: &plan.Aggregate{Keys: []plan.Expr{c("a")}, KeysInOutput: true, Child: df()}}, "a INT"},
+		{"filter over a grouping", &plan.Filter{
+			Cond:  f(">", f("sum", c("b")), lit(int32(1))),
+			Child: &plan.Aggregate{Keys: []plan.Expr{c("a")}, KeysInOutput: true, Child: df()},
+		}, "a INT"},
 		{"union by name", &plan.Union{ByName: true, Inputs: []plan.Node{df(), sel(df(), c("b"), c("a"))}}, "a INT,b INT"},
 		{"union by name, missing", &plan.Union{ByName: true, Inputs: []plan.Node{df(), sel(df(), c("a"))}}, "UNRESOLVED_COLUMN_AMONG_FIELD_NAMES"},
-		{"union by name, allowed missing", &plan.Union{ByName: true, AllowMissing: true, Inputs: []plan.Node{sel(df(), c("a")), sel(df(), c("b"), as(lit("x"), "z"))}},
-			"a INT,b INT,z STRING"},
+		{
+			"union by name, allowed missing", &plan.Union{ByName: true, AllowMissing: true, Inputs: []plan.Node{sel(df(), c("a")), sel(df(), c("b"), as(lit("x"), "z"))}},
+			"a INT,b INT,z STRING",
+		},
 		{"drop duplicates", &plan.Dedup{Keys: []plan.Expr{c("A")}, Child: df()}, "a INT,b INT"},
 		{"drop duplicates of nothing", &plan.Dedup{Keys: []plan.Expr{c("nope")}, Child: df()}, "CONNECT_INVALID_PLAN.UNRESOLVED_COLUMN_AMONG_FIELD_NAMES"},
 		{"repartition by a name", &plan.Repartition{N: 3, Keys: []plan.Expr{c("a")}, Child: df()}, "a INT,b INT"},
@@ -117,10 +137,14 @@ func TestFrames(t *testing.T) {
 		{"drop field", sel(struc, as(f("drop_field", c("s"), lit("x")), "s")), "s STRUCT<y: STRUCT<z: INT>>"},
 		{"observe", &plan.Observe{Name: "m", Aggs: []plan.Expr{as(f("sum", c("a")), "x"), f("count", lit(int32(1)))}, Child: df()}, "a INT,b INT"},
 		{"observe a column", &plan.Observe{Name: "m", Aggs: []plan.Expr{c("a")}, Child: df()}, "INVALID_OBSERVED_METRICS.NON_AGGREGATE_FUNC_ARG_IS_ATTRIBUTE"},
-		{"observe distinct", &plan.Observe{Name: "m", Aggs: []plan.Expr{&plan.Func{Name: []string{"count"}, Args: []plan.Expr{c("a")}, Distinct: true}}, Child: df()},
-			"INVALID_OBSERVED_METRICS.AGGREGATE_EXPRESSION_WITH_DISTINCT_UNSUPPORTED"},
-		{"observe twice", &plan.Observe{Name: "m", Aggs: []plan.Expr{f("max", c("a"))},
-			Child: &plan.Observe{Name: "m", Aggs: []plan.Expr{f("min", c("a"))}, Child: df()}}, "DUPLICATED_METRICS_NAME"},
+		{
+			"observe distinct", &plan.Observe{Name: "m", Aggs: []plan.Expr{&plan.Func{Name: []string{"count"}, Args: []plan.Expr{c("a")}, Distinct: true}}, Child: df()},
+			"INVALID_OBSERVED_METRICS.AGGREGATE_EXPRESSION_WITH_DISTINCT_UNSUPPORTED",
+		},
+		{"observe twice", &plan.Observe{
+			Name: "m", Aggs: []plan.Expr{f("max", c("a"))},
+			Child: &plan.Observe{Name: "m", Aggs: []plan.Expr{f("min", c("a"))}, Child: df()},
+		}, "DUPLICATED_METRICS_NAME"},
 	} {
 		n, err := New(catalog(), Conf{ANSI: true}, source.Env{}).Resolve(t.Context(), tc.n)
 		if err != nil {
@@ -158,8 +182,10 @@ func TestHiddenColumns(t *testing.T) {
 		{"star and it", sel(file(), &plan.Star{PlanID: -1}, c("_metadata")), "a INT,b INT,_metadata STRUCT<file_path: STRING>"},
 		{"through a projection", sel(sel(file(), c("a")), c("a"), c("_metadata.file_path")), "a INT,file_path STRING"},
 		{"in a filter", &plan.Filter{Cond: f("isnotnull", c("_metadata.file_path")), Child: file()}, "a INT,b INT"},
-		{"not through a grouping", sel(&plan.Aggregate{Keys: []plan.Expr{c("a")}, KeysInOutput: true, Child: file()}, c("_metadata")),
-			"UNRESOLVED_COLUMN.WITH_SUGGESTION"},
+		{
+			"not through a grouping", sel(&plan.Aggregate{Keys: []plan.Expr{c("a")}, KeysInOutput: true, Child: file()}, c("_metadata")),
+			"UNRESOLVED_COLUMN.WITH_SUGGESTION",
+		},
 		{"in a union", &plan.Union{Inputs: []plan.Node{sel(file(), c("_metadata")), sel(file(), c("_metadata"))}}, "_metadata STRUCT<file_path: STRING>"},
 	} {
 		n, err := analyzer().Resolve(t.Context(), tc.n)

@@ -46,10 +46,14 @@ func TestCheckStreaming(t *testing.T) {
 		{"select window(ts, '10 minutes'), count(*) from w group by 1", ok, ok, ok},
 		{"select window(ts, '10 minutes', '5 minutes') ww, k, count(*) from w group by 1, k", ok, ok, ok},
 		{"select ts, count(*) from w group by ts", ok, ok, ok},
-		{"select window, count(*) from (select window(ts, '10 minutes') window, count(*) c from w group by 1) group by window", ok,
-			"MULTIPLE_STATEFUL", "MULTIPLE_STATEFUL"},
-		{"select window(window, '30 minutes'), sum(c) from (select window(ts, '10 minutes') window, count(*) c from w group by 1) group by 1", ok,
-			"MULTIPLE_STATEFUL", "MULTIPLE_STATEFUL"},
+		{
+			"select window, count(*) from (select window(ts, '10 minutes') window, count(*) c from w group by 1) group by window", ok,
+			"MULTIPLE_STATEFUL", "MULTIPLE_STATEFUL",
+		},
+		{
+			"select window(window, '30 minutes'), sum(c) from (select window(ts, '10 minutes') window, count(*) c from w group by 1) group by 1", ok,
+			"MULTIPLE_STATEFUL", "MULTIPLE_STATEFUL",
+		},
 		{"select distinct k from s", mode, ok, ok},
 		{"select distinct k from (select k, count(*) from s group by k)", mode, "MULTIPLE_STATEFUL", "MULTIPLE_STATEFUL"},
 		{"select session_window(ts, '5 minutes'), k, count(*) from w group by 1, k", ok, mode, ok},

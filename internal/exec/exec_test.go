@@ -92,7 +92,7 @@ func TestWorkersAndBatchSizesDoNotMatter(t *testing.T) {
 	}
 	k, s := ColumnExpr(0, types.Long), ColumnExpr(1, types.String)
 	ops := map[string]func(in, static Op) Op{
-		"project":  func(in, _ Op) Op { return &Project{In: in, Cols: []Expr{s, k}} },
+		"project": func(in, _ Op) Op { return &Project{In: in, Cols: []Expr{s, k}} },
 		"expand": func(in, _ Op) Op {
 			null := Expr{New: func() expr.Node { return expr.NewLiteral(nil, types.Long) }, Type: types.Long, Column: -1}
 			return &Expand{In: in, Lists: [][]Expr{{k, s, k}, {k, s, null}, {null, s, null}}}
@@ -200,8 +200,12 @@ func TestRange(t *testing.T) {
 		r    Range
 		want uint64
 	}{
-		{Range{0, 10, 3}, 4}, {Range{10, 0, -3}, 4}, {Range{0, 0, 1}, 0}, {Range{5, 0, 1}, 0},
-		{Range{-1 << 63, 1<<63 - 1, 1 << 62}, 4}, {Range{1<<63 - 1, -1 << 63, -1 << 62}, 4},
+		{Range{0, 10, 3}, 4},
+		{Range{10, 0, -3}, 4},
+		{Range{0, 0, 1}, 0},
+		{Range{5, 0, 1}, 0},
+		{Range{-1 << 63, 1<<63 - 1, 1 << 62}, 4},
+		{Range{1<<63 - 1, -1 << 63, -1 << 62}, 4},
 	} {
 		if got := c.r.rows(); got != c.want {
 			t.Errorf("%v has %d rows, want %d", c.r, got, c.want)

@@ -232,6 +232,8 @@ func BenchmarkSessions(b *testing.B) {
 	}
 	amount := ColumnExpr(2, types.Long)
 	b.ReportAllocs()
-	runBench(b, &SessionAgg{Group: &HashAgg{In: in, Keys: []Expr{ColumnExpr(0, windowType), ColumnExpr(1, types.Long)},
-		Aggs: []AggExpr{aggregate(b, "count", amount), aggregate(b, "sum", amount)}}})
+	runBench(b, &SessionAgg{Group: &HashAgg{
+		In: in, Keys: []Expr{ColumnExpr(0, windowType), ColumnExpr(1, types.Long)},
+		Aggs: []AggExpr{aggregate(b, "count", amount), aggregate(b, "sum", amount)},
+	}})
 }

@@ -29,16 +29,24 @@ func TestReadOptions(t *testing.T) {
 		opts            []string
 		want            []string
 	}{
-		{"all allowed", "a STRING, b STRING, _corrupt_record STRING", "{\"a\":01}\n{b:1}\n{'a':2}\n/*c*/{\"a\":3}\n// x\n{\"a\":\"x\ty\"}\n{\"a\":\"\\q\"}\n# y\n{\"a\"/**/:4}",
+		{
+			"all allowed", "a STRING, b STRING, _corrupt_record STRING", "{\"a\":01}\n{b:1}\n{'a':2}\n/*c*/{\"a\":3}\n// x\n{\"a\":\"x\ty\"}\n{\"a\":\"\\q\"}\n# y\n{\"a\"/**/:4}",
 			[]string{"allowNumericLeadingZeros", "true", "allowUnquotedFieldNames", "true", "allowComments", "true", "allowUnquotedControlChars", "true", "allowBackslashEscapingAnyCharacter", "true"},
-			[]string{"01 | null | null", "null | 1 | null", "2 | null | null", "3 | null | null", "x\ty | null | null", "q | null | null", "4 | null | null"}},
+			[]string{"01 | null | null", "null | 1 | null", "2 | null | null", "3 | null | null", "x\ty | null | null", "q | null | null", "4 | null | null"},
+		},
 		{"no single quotes", "a STRING, _corrupt_record STRING", "{'a':2}\n{\"a\":\"2\"}", []string{"allowSingleQuotes", "false"}, []string{"null | {'a':2}", "2 | null"}},
 		{"no NaN", "a DOUBLE, _corrupt_record STRING", "{\"a\":NaN}\n{\"a\":\"NaN\"}", []string{"allowNonNumericNumbers", "false"}, []string{`null | {"a":NaN}`, `null | {"a":"NaN"}`}},
 		{"zone", "a TIMESTAMP", `{"a":"2026-01-02 03:04:05"}`, []string{"timeZone", "Asia/Tokyo"}, []string{"2026-01-01 18:04:05"}},
-		{"date pattern", "a DATE, _corrupt_record STRING", "{\"a\":\"01/02/2026\"}\n{\"a\":\"2026-01-02\"}\n{\"a\":5}", []string{"dateFormat", "dd/MM/yyyy"},
-			[]string{"2026-02-01 | null", `null | {"a":"2026-01-02"}`, `null | {"a":5}`}},
-		{"timestamp pattern", "a TIMESTAMP, _corrupt_record STRING", "{\"a\":\"01/02/2026 03:04\"}\n{\"a\":\"2026-01-02 03:04:05\"}\n{\"a\":5}", []string{"timestampFormat", "dd/MM/yyyy HH:mm"},
-			[]string{"2026-02-01 03:04:00 | null", `null | {"a":"2026-01-02 03:04:05"}`, "1970-01-01 00:00:05 | null"}},
+		{
+			"date pattern", "a DATE, _corrupt_record STRING", "{\"a\":\"01/02/2026\"}\n{\"a\":\"2026-01-02\"}\n{\"a\":5}",
+			[]string{"dateFormat", "dd/MM/yyyy"},
+			[]string{"2026-02-01 | null", `null | {"a":"2026-01-02"}`, `null | {"a":5}`},
+		},
+		{
+			"timestamp pattern", "a TIMESTAMP, _corrupt_record STRING", "{\"a\":\"01/02/2026 03:04\"}\n{\"a\":\"2026-01-02 03:04:05\"}\n{\"a\":5}",
+			[]string{"timestampFormat", "dd/MM/yyyy HH:mm"},
+			[]string{"2026-02-01 03:04:00 | null", `null | {"a":"2026-01-02 03:04:05"}`, "1970-01-01 00:00:05 | null"},
+		},
 		{"name of the corrupt column", "a INT, bad STRING", "{\"a\":1}\n{\"a\":\"x\"}", []string{"columnNameOfCorruptRecord", "bad"}, []string{"1 | null", `null | {"a":"x"}`}},
 		{"drop", "a INT", "{\"a\":1}\nnot json\n{\"a\":\"str\"}\n{\"a\":4}\n[{\"a\":5},{\"a\":\"x\"}]\n[{\"a\":6}]", []string{"mode", "dropMalformed"}, []string{"1", "4", "6"}},
 		{"unknown mode", "a INT", "{\"a\":1}\nx", []string{"mode", "nope"}, []string{"1", "null"}},

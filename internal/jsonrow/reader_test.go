@@ -104,28 +104,42 @@ func TestLines(t *testing.T) {
 	}{
 		{"leading zero", "a INT, b INT" + corrupt, `{"a":007,"b":1}`, []string{`null | null | {"a":007,"b":1}`}},
 		{"plus", "a INT, b INT" + corrupt, `{"a":+1,"b":1}`, []string{`null | null | {"a":+1,"b":1}`}},
-		{"partial struct", "a INT, s STRUCT<x:INT,y:INT>, b INT" + corrupt, `{"a":1,"s":{"x":"bad","y":2},"b":3}`,
-			[]string{`1 | {null,2} | 3 | {"a":1,"s":{"x":"bad","y":2},"b":3}`}},
+		{
+			"partial struct", "a INT, s STRUCT<x:INT,y:INT>, b INT" + corrupt, `{"a":1,"s":{"x":"bad","y":2},"b":3}`,
+			[]string{`1 | {null,2} | 3 | {"a":1,"s":{"x":"bad","y":2},"b":3}`},
+		},
 		// Spark keeps a, because it happens to notice the fault inside s.
-		{"syntax inside", "a INT, s STRUCT<x:INT,y:INT>, b INT" + corrupt, `{"a":1,"s":{"x":007,"y":2},"b":3}`,
-			[]string{`null | null | null | {"a":1,"s":{"x":007,"y":2},"b":3}`}},
+		{
+			"syntax inside", "a INT, s STRUCT<x:INT,y:INT>, b INT" + corrupt, `{"a":1,"s":{"x":007,"y":2},"b":3}`,
+			[]string{`null | null | null | {"a":1,"s":{"x":007,"y":2},"b":3}`},
+		},
 		{"bad element", "a ARRAY<INT>, b INT" + corrupt, `{"a":[1,"x",3],"b":2}`, []string{`null | 2 | {"a":[1,"x",3],"b":2}`}},
 		{"bad map value", "m MAP<STRING,INT>, a INT" + corrupt, `{"m":{"k":"bad","a":1},"a":2}`, []string{`null | 2 | {"m":{"k":"bad","a":1},"a":2}`}},
 		{"map keys twice", "m MAP<STRING,INT>", `{"m":{"k":1,"k":2,"a":3}}`, []string{`(k:1,k:2,a:3)`}},
-		{"last key wins", "a INT" + corrupt, "{\"a\":1,\"a\":2}\n{\"a\":1,\"a\":\"x\"}\n{\"a\":1,\"a\":null}",
-			[]string{`2 | null`, `1 | {"a":1,"a":"x"}`, `null | null`}},
+		{
+			"last key wins", "a INT" + corrupt, "{\"a\":1,\"a\":2}\n{\"a\":1,\"a\":\"x\"}\n{\"a\":1,\"a\":null}",
+			[]string{`2 | null`, `1 | {"a":1,"a":"x"}`, `null | null`},
+		},
 		{"case of keys", "a INT" + corrupt, `{"A":1}`, []string{`null | null`}},
 		{"text behind", "a INT" + corrupt, "{\"a\":1} trailing {\n{\"a\":1}{\"a\":2}", []string{`1 | null`, `1 | null`}},
-		{"arrays of records", "a INT" + corrupt, "[{\"a\":1},{\"a\":2}]\n[]\n[1]\n[{\"a\":1},{\"a\":\"x\"}]\n[{\"a\":1},null]",
-			[]string{`1 | null`, `2 | null`, `null | [1]`, `1 | [{"a":1},{"a":"x"}]`, `null | [{"a":1},{"a":"x"}]`, `null | [{"a":1},null]`}},
+		{
+			"arrays of records", "a INT" + corrupt, "[{\"a\":1},{\"a\":2}]\n[]\n[1]\n[{\"a\":1},{\"a\":\"x\"}]\n[{\"a\":1},null]",
+			[]string{`1 | null`, `2 | null`, `null | [1]`, `1 | [{"a":1},{"a":"x"}]`, `null | [{"a":1},{"a":"x"}]`, `null | [{"a":1},null]`},
+		},
 		{"no records", "a INT" + corrupt, "null\n5\n\"x\"\ntrue", []string{`null | null`, `null | 5`, `null | "x"`, `null | true`}},
-		{"bytes wrap", "a TINYINT" + corrupt, "{\"a\":200}\n{\"a\":-128}\n{\"a\":255}\n{\"a\":256}\n{\"a\":-129}",
-			[]string{`-56 | null`, `-128 | null`, `-1 | null`, `null | {"a":256}`, `null | {"a":-129}`}},
+		{
+			"bytes wrap", "a TINYINT" + corrupt, "{\"a\":200}\n{\"a\":-128}\n{\"a\":255}\n{\"a\":256}\n{\"a\":-129}",
+			[]string{`-56 | null`, `-128 | null`, `-1 | null`, `null | {"a":256}`, `null | {"a":-129}`},
+		},
 		{"short", "a SMALLINT" + corrupt, `{"a":40000}`, []string{`null | {"a":40000}`}},
-		{"int", "a INT" + corrupt, "{\"a\":3000000000}\n{\"a\":1.0}\n{\"a\":1e2}\n{\"a\":-0}\n{\"a\":\"1\"}\n{\"a\":\"\"}\n{\"a\":true}",
-			[]string{`null | {"a":3000000000}`, `null | {"a":1.0}`, `null | {"a":1e2}`, `0 | null`, `null | {"a":"1"}`, `null | {"a":""}`, `null | {"a":true}`}},
-		{"long", "a BIGINT" + corrupt, "{\"a\":92233720368547758070}\n{\"a\":9223372036854775807}\n{\"a\":-9223372036854775808}",
-			[]string{`null | {"a":92233720368547758070}`, `9223372036854775807 | null`, `-9223372036854775808 | null`}},
+		{
+			"int", "a INT" + corrupt, "{\"a\":3000000000}\n{\"a\":1.0}\n{\"a\":1e2}\n{\"a\":-0}\n{\"a\":\"1\"}\n{\"a\":\"\"}\n{\"a\":true}",
+			[]string{`null | {"a":3000000000}`, `null | {"a":1.0}`, `null | {"a":1e2}`, `0 | null`, `null | {"a":"1"}`, `null | {"a":""}`, `null | {"a":true}`},
+		},
+		{
+			"long", "a BIGINT" + corrupt, "{\"a\":92233720368547758070}\n{\"a\":9223372036854775807}\n{\"a\":-9223372036854775808}",
+			[]string{`null | {"a":92233720368547758070}`, `9223372036854775807 | null`, `-9223372036854775808 | null`},
+		},
 		{"double", "a DOUBLE" + corrupt, strings.Join([]string{
 			`{"a":"NaN"}`, `{"a":NaN}`, `{"a":Infinity}`, `{"a":-Infinity}`, `{"a":"-INF"}`, `{"a":"+INF"}`, `{"a":"Infinity"}`,
 			`{"a":+Infinity}`, `{"a":INF}`, `{"a":-INF}`, `{"a":"1.5"}`, `{"a":1e400}`, `{"a":""}`, `{"a":+INF}`, `{"a":0.1}`, `{"a":-12}`,
@@ -150,8 +164,10 @@ func TestLines(t *testing.T) {
 		{"decimal", "a DECIMAL(6,2)" + corrupt, strings.Join([]string{
 			`{"a":1.005}`, `{"a":"2.5"}`, `{"a":12345678.9}`, `{"a":1e2}`, `{"a":"x"}`, `{"a":""}`, `{"a":"1,234.5"}`,
 		}, "\n"), []string{`1.01 | null`, `2.50 | null`, `null | {"a":12345678.9}`, `100.00 | null`, `null | {"a":"x"}`, `null | {"a":""}`, `1234.50 | null`}},
-		{"binary", "a BINARY" + corrupt, "{\"a\":\"AQID\"}\n{\"a\":\"AQ==\"}\n{\"a\":\"AQ\"}\n{\"a\":\"***\"}\n{\"a\":\"\"}\n{\"a\":5}",
-			[]string{`010203 | null`, `01 | null`, `null | {"a":"AQ"}`, `null | {"a":"***"}`, ` | null`, `null | {"a":5}`}},
+		{
+			"binary", "a BINARY" + corrupt, "{\"a\":\"AQID\"}\n{\"a\":\"AQ==\"}\n{\"a\":\"AQ\"}\n{\"a\":\"***\"}\n{\"a\":\"\"}\n{\"a\":5}",
+			[]string{`010203 | null`, `01 | null`, `null | {"a":"AQ"}`, `null | {"a":"***"}`, ` | null`, `null | {"a":5}`},
+		},
 		{"date", "a DATE" + corrupt, strings.Join([]string{
 			`{"a":"2026-01-02"}`, `{"a":"2026-1-2"}`, `{"a":"2026"}`, `{"a":"2026-01"}`, `{"a":"2026-01-02T03:04:05"}`, `{"a":" 2026-01-02 "}`, `{"a":5}`, `{"a":"5"}`,
 			`{"a":"x"}`, `{"a":"12/31/2026"}`, `{"a":""}`, `{"a":"2026-02-30"}`,
@@ -173,22 +189,34 @@ func TestLines(t *testing.T) {
 		}, "\n"), []string{
 			`2026-01-02 00:00:00 | null`, `null | {"a":"2026-01-02T03:04:05.123456789Z"}`, `null | {"a":"2026-01-02 03:04:05+02:00"}`, `null | {"a":5}`, `2026-01-02 03:04:05 | null`,
 		}},
-		{"nested", "a STRUCT<x:STRUCT<y:INT>>" + corrupt, "{\"a\":{\"x\":{\"y\":1}}}\n{\"a\":{\"x\":{\"y\":\"b\"}}}\n{\"a\":{\"x\":5}}\n{\"a\":5}",
-			[]string{`{{1}} | null`, `{{null}} | {"a":{"x":{"y":"b"}}}`, `{null} | {"a":{"x":5}}`, `null | {"a":5}`}},
-		{"array of structs", "a ARRAY<STRUCT<x:INT>>" + corrupt, "{\"a\":[{\"x\":1},{\"x\":\"b\"},{\"x\":3}]}\n{\"a\":[[1],[2,\"x\"]]}",
-			[]string{`[{1},{null},{3}] | {"a":[{"x":1},{"x":"b"},{"x":3}]}`, `null | {"a":[[1],[2,"x"]]}`}},
+		{
+			"nested", "a STRUCT<x:STRUCT<y:INT>>" + corrupt, "{\"a\":{\"x\":{\"y\":1}}}\n{\"a\":{\"x\":{\"y\":\"b\"}}}\n{\"a\":{\"x\":5}}\n{\"a\":5}",
+			[]string{`{{1}} | null`, `{{null}} | {"a":{"x":{"y":"b"}}}`, `{null} | {"a":{"x":5}}`, `null | {"a":5}`},
+		},
+		{
+			"array of structs", "a ARRAY<STRUCT<x:INT>>" + corrupt, "{\"a\":[{\"x\":1},{\"x\":\"b\"},{\"x\":3}]}\n{\"a\":[[1],[2,\"x\"]]}",
+			[]string{`[{1},{null},{3}] | {"a":[{"x":1},{"x":"b"},{"x":3}]}`, `null | {"a":[[1],[2,"x"]]}`},
+		},
 		{"blank lines", "a INT" + corrupt, "\n  \n{\"a\":1}\n\t\n", []string{`1 | null`}},
 		{"line breaks", "a INT" + corrupt, "{\"a\":1}\r{\"a\":2}\r\n{\"a\":3}\r\n\r\n{\"a\":4\r\nx\rno\n", []string{
 			`1 | null`, `2 | null`, `3 | null`, `null | {"a":4`, `null | x`, `null | no`,
 		}},
-		{"strict syntax", "a INT" + corrupt, "{a:1}\n{'a':1}\n/*c*/{\"a\":1}\n{\"a\":1,}\n{\"a\":01}\n{\"a\" 1}\n{\"a\":1",
-			[]string{`null | {a:1}`, `1 | null`, `null | /*c*/{"a":1}`, `null | {"a":1,}`, `null | {"a":01}`, `null | {"a" 1}`, `null | {"a":1`}},
-		{"faults in what is skipped", "a INT" + corrupt, "{\"a\":1,\"b\":{\"x\":tru}}\n{\"a\":1,\"b\":\"unterminated}\n{\"a\":1,\"b\":[1,{\"c\":[]}],\"d\":1.5e3}",
-			[]string{`null | {"a":1,"b":{"x":tru}}`, `null | {"a":1,"b":"unterminated}`, `1 | null`}},
-		{"bad numbers", "a DOUBLE" + corrupt, "{\"a\":.5}\n{\"a\":5.}\n{\"a\":-}\n{\"a\":1e}\n{\"a\":--1}\n{\"a\":1x}\n{\"a\":1 x}",
-			[]string{`null | {"a":.5}`, `null | {"a":5.}`, `null | {"a":-}`, `null | {"a":1e}`, `null | {"a":--1}`, `null | {"a":1x}`, `null | {"a":1 x}`}},
-		{"keys change", "a INT, b INT", "{\"a\":1,\"b\":2}\n{\"b\":3,\"a\":4}\n{\"x\":{},\"b\":5}\n{ \"b\" : 6 , \"a\" : 7 }\n{\"\\u0061\":8}",
-			[]string{`1 | 2`, `4 | 3`, `null | 5`, `7 | 6`, `8 | null`}},
+		{
+			"strict syntax", "a INT" + corrupt, "{a:1}\n{'a':1}\n/*c*/{\"a\":1}\n{\"a\":1,}\n{\"a\":01}\n{\"a\" 1}\n{\"a\":1",
+			[]string{`null | {a:1}`, `1 | null`, `null | /*c*/{"a":1}`, `null | {"a":1,}`, `null | {"a":01}`, `null | {"a" 1}`, `null | {"a":1`},
+		},
+		{
+			"faults in what is skipped", "a INT" + corrupt, "{\"a\":1,\"b\":{\"x\":tru}}\n{\"a\":1,\"b\":\"unterminated}\n{\"a\":1,\"b\":[1,{\"c\":[]}],\"d\":1.5e3}",
+			[]string{`null | {"a":1,"b":{"x":tru}}`, `null | {"a":1,"b":"unterminated}`, `1 | null`},
+		},
+		{
+			"bad numbers", "a DOUBLE" + corrupt, "{\"a\":.5}\n{\"a\":5.}\n{\"a\":-}\n{\"a\":1e}\n{\"a\":--1}\n{\"a\":1x}\n{\"a\":1 x}",
+			[]string{`null | {"a":.5}`, `null | {"a":5.}`, `null | {"a":-}`, `null | {"a":1e}`, `null | {"a":--1}`, `null | {"a":1x}`, `null | {"a":1 x}`},
+		},
+		{
+			"keys change", "a INT, b INT", "{\"a\":1,\"b\":2}\n{\"b\":3,\"a\":4}\n{\"x\":{},\"b\":5}\n{ \"b\" : 6 , \"a\" : 7 }\n{\"\\u0061\":8}",
+			[]string{`1 | 2`, `4 | 3`, `null | 5`, `7 | 6`, `8 | null`},
+		},
 		{"intervals", "a INTERVAL DAY TO SECOND, b INTERVAL YEAR TO MONTH", "{\"a\":\"1 00:00:00\",\"b\":\"1-2\"}\n{\"a\":\"1 day\"}", []string{`86400000000 | 14`, `null | null`}},
 		{"nulls in maps", "a MAP<STRING,INT>", `{"a":{"k":null,"l":1}}`, []string{`(k:null,l:1)`}},
 	}

@@ -44,22 +44,48 @@ func TestWrite(t *testing.T) {
 		set  func(*Options)
 		want string
 	}{
-		{"d DOUBLE, f FLOAT, g DOUBLE, n DOUBLE, inf DOUBLE, nz DOUBLE", types.Row{1.5, float32(0.1), 1e10, math.NaN(), math.Inf(1), math.Copysign(0, -1)}, plain,
-			`{"d":1.5,"f":0.1,"g":1.0E10,"n":"NaN","inf":"Infinity","nz":-0.0}`},
-		{"t TIMESTAMP, n TIMESTAMP_NTZ, d DATE", types.Row{at, types.MicrosNTZ(at), types.Days(20455)}, plain,
-			`{"t":"2026-01-02T03:04:05.123Z","n":"2026-01-02T03:04:05.123","d":"2026-01-02"}`},
-		{"t TIMESTAMP, n TIMESTAMP_NTZ, o TIMESTAMP", types.Row{at, types.MicrosNTZ(at), types.Micros(time.Date(1883, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro())}, func(o *Options) { o.Zone = tokyo },
-			`{"t":"2026-01-02T12:04:05.123+09:00","n":"2026-01-02T03:04:05.123","o":"1883-01-01T09:18:59.000+09:18:59"}`},
+		{
+			"d DOUBLE, f FLOAT, g DOUBLE, n DOUBLE, inf DOUBLE, nz DOUBLE",
+			types.Row{1.5, float32(0.1), 1e10, math.NaN(), math.Inf(1), math.Copysign(0, -1)},
+			plain,
+			`{"d":1.5,"f":0.1,"g":1.0E10,"n":"NaN","inf":"Infinity","nz":-0.0}`,
+		},
+		{
+			"t TIMESTAMP, n TIMESTAMP_NTZ, d DATE",
+			types.Row{at, types.MicrosNTZ(at), types.Days(20455)},
+			plain,
+			`{"t":"2026-01-02T03:04:05.123Z","n":"2026-01-02T03:04:05.123","d":"2026-01-02"}`,
+		},
+		{
+			"t TIMESTAMP, n TIMESTAMP_NTZ, o TIMESTAMP",
+			types.Row{at, types.MicrosNTZ(at), types.Micros(time.Date(1883, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro())},
+			func(o *Options) { o.Zone = tokyo },
+			`{"t":"2026-01-02T12:04:05.123+09:00","n":"2026-01-02T03:04:05.123","o":"1883-01-01T09:18:59.000+09:18:59"}`,
+		},
 		{"t TIMESTAMP, n TIMESTAMP_NTZ, d DATE", types.Row{at, types.MicrosNTZ(at), types.Days(20455)}, func(o *Options) {
 			o.TimestampFormat, o.DateFormat, o.TimestampNTZFormat = "yyyy/MM/dd HH:mm:ss.SSSSSS z", "dd.MM.yy", "yyyy MM"
 		}, `{"t":"2026/01/02 03:04:05.123456 UTC","n":"2026 01","d":"02.01.26"}`},
-		{"b BINARY, bo BOOLEAN, nu INT, ti TINYINT, si SMALLINT, l BIGINT", types.Row{[]byte{1, 2, 255}, true, nil, int8(1), int16(2), int64(3)}, plain,
-			`{"b":"AQL/","bo":true,"ti":1,"si":2,"l":3}`},
+		{
+			"b BINARY, bo BOOLEAN, nu INT, ti TINYINT, si SMALLINT, l BIGINT",
+			types.Row{[]byte{1, 2, 255}, true, nil, int8(1), int16(2), int64(3)},
+			plain,
+			`{"b":"AQL/","bo":true,"ti":1,"si":2,"l":3}`,
+		},
 		{"b BINARY, nu INT", types.Row{[]byte{1, 2, 255}, nil}, func(o *Options) { o.IgnoreNulls = false }, `{"b":"AQL/","nu":null}`},
-		{"s STRUCT<a:INT,b:INT>, a ARRAY<INT>, m MAP<STRING,INT>, im MAP<INT,INT>, dm MAP<DATE,INT>, ea ARRAY<INT>, ns STRUCT<q:STRUCT<z:INT>>",
-			types.Row{types.Row{int32(1), nil}, []any{int32(1), nil, int32(3)}, types.MapValue{{Key: "k", Value: int32(1)}, {Key: "n", Value: nil}},
-				types.MapValue{{Key: int32(1), Value: int32(2)}}, types.MapValue{{Key: types.Days(20454), Value: int32(1)}}, []any{}, types.Row{types.Row{nil}}}, plain,
-			`{"s":{"a":1},"a":[1,null,3],"m":{"k":1,"n":null},"im":{"1":2},"dm":{"20454":1},"ea":[],"ns":{"q":{}}}`},
+		{
+			"s STRUCT<a:INT,b:INT>, a ARRAY<INT>, m MAP<STRING,INT>, im MAP<INT,INT>, dm MAP<DATE,INT>, ea ARRAY<INT>, ns STRUCT<q:STRUCT<z:INT>>",
+			types.Row{
+				types.Row{int32(1), nil},
+				[]any{int32(1), nil, int32(3)},
+				types.MapValue{{Key: "k", Value: int32(1)}, {Key: "n", Value: nil}},
+				types.MapValue{{Key: int32(1), Value: int32(2)}},
+				types.MapValue{{Key: types.Days(20454), Value: int32(1)}},
+				[]any{},
+				types.Row{types.Row{nil}},
+			},
+			plain,
+			`{"s":{"a":1},"a":[1,null,3],"m":{"k":1,"n":null},"im":{"1":2},"dm":{"20454":1},"ea":[],"ns":{"q":{}}}`,
+		},
 		{"s STRING, e STRING, u STRING", types.Row{"a\"b\\c/\x01\n\té😀", "", "x\x7f\u2028"}, plain, "{\"s\":\"a\\\"b\\\\c/\\u0001\\n\\té😀\",\"e\":\"\",\"u\":\"x\x7f\u2028\"}"},
 		{"a STRING", types.Row{"é😀"}, func(o *Options) { o.WriteNonASCIICodes = true }, `{"a":"\u00E9\uD83D\uDE00"}`},
 		{"`a b` INT, `q\"x` INT", types.Row{int32(1), int32(2)}, plain, `{"a b":1,"q\"x":2}`},

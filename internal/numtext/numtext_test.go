@@ -16,10 +16,24 @@ func TestAppendFloat(t *testing.T) {
 		bits int
 		want string
 	}{
-		{0, 64, "0.0"}, {math.Copysign(0, -1), 64, "-0.0"}, {1, 64, "1.0"}, {-1.5, 64, "-1.5"}, {100, 64, "100.0"},
-		{9999999, 64, "9999999.0"}, {1e7, 64, "1.0E7"}, {12345678, 64, "1.2345678E7"}, {0.001, 64, "0.001"}, {0.0001, 64, "1.0E-4"},
-		{1.25e-10, 64, "1.25E-10"}, {-1e300, 64, "-1.0E300"}, {math.NaN(), 64, "NaN"}, {math.Inf(1), 64, "Infinity"}, {math.Inf(-1), 64, "-Infinity"},
-		{float64(float32(0.1)), 32, "0.1"}, {float64(float32(16777216)), 32, "1.6777216E7"}, {math.MaxFloat64, 64, "1.7976931348623157E308"},
+		{0, 64, "0.0"},
+		{math.Copysign(0, -1), 64, "-0.0"},
+		{1, 64, "1.0"},
+		{-1.5, 64, "-1.5"},
+		{100, 64, "100.0"},
+		{9999999, 64, "9999999.0"},
+		{1e7, 64, "1.0E7"},
+		{12345678, 64, "1.2345678E7"},
+		{0.001, 64, "0.001"},
+		{0.0001, 64, "1.0E-4"},
+		{1.25e-10, 64, "1.25E-10"},
+		{-1e300, 64, "-1.0E300"},
+		{math.NaN(), 64, "NaN"},
+		{math.Inf(1), 64, "Infinity"},
+		{math.Inf(-1), 64, "-Infinity"},
+		{float64(float32(0.1)), 32, "0.1"},
+		{float64(float32(16777216)), 32, "1.6777216E7"},
+		{math.MaxFloat64, 64, "1.7976931348623157E308"},
 	}
 	for _, tt := range tests {
 		if got := string(AppendFloat(nil, tt.f, tt.bits)); got != tt.want {
@@ -76,9 +90,18 @@ func TestParseInt(t *testing.T) {
 		want     int64
 		ok       bool
 	}{
-		{"12", false, 12, true}, {" -12 ", false, -12, true}, {"+3", false, 3, true}, {"", false, 0, false}, {"1.5", false, 0, false}, {"1.5", true, 1, true},
-		{"1.x", true, 0, false}, {"9223372036854775807", false, math.MaxInt64, true}, {"-9223372036854775808", false, math.MinInt64, true},
-		{"9223372036854775808", false, 0, false}, {"99999999999999999999", false, 0, false}, {"1e3", false, 0, false},
+		{"12", false, 12, true},
+		{" -12 ", false, -12, true},
+		{"+3", false, 3, true},
+		{"", false, 0, false},
+		{"1.5", false, 0, false},
+		{"1.5", true, 1, true},
+		{"1.x", true, 0, false},
+		{"9223372036854775807", false, math.MaxInt64, true},
+		{"-9223372036854775808", false, math.MinInt64, true},
+		{"9223372036854775808", false, 0, false},
+		{"99999999999999999999", false, 0, false},
+		{"1e3", false, 0, false},
 	}
 	for _, tt := range tests {
 		got, ok := ParseInt([]byte(tt.s), tt.fraction)

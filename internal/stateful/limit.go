@@ -35,8 +35,10 @@ func (l *Limit) Number() int { return l.Operator }
 
 // Spec implements Operator. The number of rows is not part of the meaning: it may be raised.
 func (l *Limit) Spec(_ int, meaning string) state.Spec {
-	return state.Spec{Operator: l.Operator, Name: "globalLimit", Partitions: 1, Meaning: meaning,
-		Values: []types.Field{{Name: "count", Type: types.Long}}}
+	return state.Spec{
+		Operator: l.Operator, Name: "globalLimit", Partitions: 1, Meaning: meaning,
+		Values: []types.Field{{Name: "count", Type: types.Long}},
+	}
 }
 
 // Attach implements Operator.

@@ -443,8 +443,10 @@ func BenchmarkSession(b *testing.B) {
 		s.open()
 		for n, parts := range feeds {
 			s.in.parts = parts
-			batch := &Batch{Bounds: []Bounds{{Late: int64(n-1) * 3_600_000_000, Evict: int64(n) * 3_600_000_000}},
-				Stores: []state.Store{s.store}, Values: [][]state.Values{s.values}, Ops: make([]OpStats, 1)}
+			batch := &Batch{
+				Bounds: []Bounds{{Late: int64(n-1) * 3_600_000_000, Evict: int64(n) * 3_600_000_000}},
+				Stores: []state.Store{s.store}, Values: [][]state.Values{s.values}, Ops: make([]OpStats, 1),
+			}
 			t := s.task
 			t.Streaming = batch
 			if _, err := exec.Collect(context.Background(), &t, s.op); err != nil {

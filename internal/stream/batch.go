@@ -83,8 +83,10 @@ func (d *driver) bind(watermarkMs int64) *stateful.Batch {
 	}
 	propagate(d.plan.root, previous, d.late)
 	propagate(d.plan.root, watermarkMs, d.evict)
-	b := &stateful.Batch{Mode: d.mode, Bounds: make([]stateful.Bounds, len(ops)), Stores: make([]state.Store, len(ops)),
-		Values: make([][]state.Values, len(ops)), Ops: make([]stateful.OpStats, len(ops))}
+	b := &stateful.Batch{
+		Mode: d.mode, Bounds: make([]stateful.Bounds, len(ops)), Stores: make([]state.Store, len(ops)),
+		Values: make([][]state.Values, len(ops)), Ops: make([]stateful.OpStats, len(ops)),
+	}
 	for i, o := range ops {
 		o.bound = d.evict[i]
 		b.Bounds[i] = stateful.Bounds{Late: micros(d.late[i]), Evict: micros(d.evict[i])}

@@ -54,8 +54,10 @@ func (c *compiler) join(p *physical.Planner, n *plan.Join) (exec.Op, error) {
 		op.Cond = &cond
 	}
 	op.Operator = len(c.out.operators)
-	c.add(&operator{op: op, name: "symmetricHashJoin", meaning: joinMeaning(c.out, n, keys), hitsPerBatch: 1,
-		cleans: op.Left.Expiry >= 0 || op.Right.Expiry >= 0, stores: joinStores})
+	c.add(&operator{
+		op: op, name: "symmetricHashJoin", meaning: joinMeaning(c.out, n, keys), hitsPerBatch: 1,
+		cleans: op.Left.Expiry >= 0 || op.Right.Expiry >= 0, stores: joinStores,
+	})
 	return op, nil
 }
 

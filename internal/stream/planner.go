@@ -255,8 +255,10 @@ func (c *compiler) aggregate(p *physical.Planner, n *plan.Aggregate) (exec.Op, e
 	if op.TimeKey >= 0 {
 		group.Look = op.CountLate
 	}
-	c.add(&operator{op: op, name: "stateStoreSave", meaning: aggregateMeaning(c.out, n), single: len(n.Keys) == 0,
-		cleans: c.mode != stateful.Complete, hitsPerBatch: 2})
+	c.add(&operator{
+		op: op, name: "stateStoreSave", meaning: aggregateMeaning(c.out, n), single: len(n.Keys) == 0,
+		cleans: c.mode != stateful.Complete, hitsPerBatch: 2,
+	})
 	result.In = op
 	return result, nil
 }
@@ -317,8 +319,10 @@ func (c *compiler) dedup(p *physical.Planner, child plan.Node, keys []*plan.Attr
 	if within {
 		name = "dedupeWithinWatermark"
 	}
-	c.add(&operator{op: op, name: name, meaning: dedupMeaning(c.out, child, keys), cleans: true, hitsPerBatch: 1,
-		custom: []string{"numDroppedDuplicateRows"}})
+	c.add(&operator{
+		op: op, name: name, meaning: dedupMeaning(c.out, child, keys), cleans: true, hitsPerBatch: 1,
+		custom: []string{"numDroppedDuplicateRows"},
+	})
 	return op, nil
 }
 

@@ -19,11 +19,15 @@ func example() *Progress {
 		ID: "7d0f6a52-0000-4000-8000-000000000001", RunID: "7d0f6a52-0000-4000-8000-000000000002", Name: "orders_per_window",
 		Timestamp: at, BatchID: 3, BatchDuration: 120, NumInputRows: 40, InputRowsPerSecond: 8, ProcessedRowsPerSecond: 1000.0 / 3,
 		DurationMs: map[string]int64{"triggerExecution": 120, "addBatch": 80},
-		EventTime: &EventTimeProgress{Seen: true, Watermark: at.Add(-10 * time.Minute), Min: at.Add(-2 * time.Minute), Max: at,
-			Avg: at.Add(-time.Minute)},
+		EventTime: &EventTimeProgress{
+			Seen: true, Watermark: at.Add(-10 * time.Minute), Min: at.Add(-2 * time.Minute), Max: at,
+			Avg: at.Add(-time.Minute),
+		},
 		StateOperators: []StateOperatorProgress{{OperatorName: "stateStoreSave", NumRowsTotal: 4, CustomMetrics: map[string]int64{"b": 2, "a": 1}}},
-		Sources: []SourceProgress{{Description: "FileStreamSource[file:/in]", StartOffset: json.RawMessage(`{"logOffset":2}`),
-			EndOffset: json.RawMessage(`{"logOffset":3}`), NumInputRows: 40, InputRowsPerSecond: 8, ProcessedRowsPerSecond: 1000.0 / 3}},
+		Sources: []SourceProgress{{
+			Description: "FileStreamSource[file:/in]", StartOffset: json.RawMessage(`{"logOffset":2}`),
+			EndOffset: json.RawMessage(`{"logOffset":3}`), NumInputRows: 40, InputRowsPerSecond: 8, ProcessedRowsPerSecond: 1000.0 / 3,
+		}},
 		Sink: SinkProgress{Description: "MemorySink", NumOutputRows: 1},
 	}
 }
@@ -78,7 +82,10 @@ func TestJSONOfTheRest(t *testing.T) {
 	}
 	cause := errclass.New("DIVIDE_BY_ZERO", "config", "x")
 	for _, e := range []Event{
-		{Kind: QueryStarted, Tags: []string{"a", "b"}}, {Kind: QueryIdle}, {Kind: QueryTerminated}, {Kind: QueryProgress, Progress: p},
+		{Kind: QueryStarted, Tags: []string{"a", "b"}},
+		{Kind: QueryIdle},
+		{Kind: QueryTerminated},
+		{Kind: QueryProgress, Progress: p},
 		{Kind: QueryTerminated, Err: errclass.New("STREAM_FAILED", "id", "", "runId", "", "message", "").WithCause(cause)},
 	} {
 		if !json.Valid([]byte(e.JSON())) {

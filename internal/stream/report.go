@@ -112,8 +112,10 @@ func (r *reporter) report(batch int64) *Progress {
 	d := r.d
 	took := d.rt.Clock.Now().Sub(r.began).Milliseconds()
 	r.steps["triggerExecution"] = took
-	p := &Progress{ID: d.q.id, RunID: d.q.runID, Name: d.q.name, Timestamp: r.began, BatchID: batch, BatchDuration: took,
-		DurationMs: maps.Clone(r.steps), Sink: SinkProgress{Description: d.info.Description}}
+	p := &Progress{
+		ID: d.q.id, RunID: d.q.runID, Name: d.q.name, Timestamp: r.began, BatchID: batch, BatchDuration: took,
+		DurationMs: maps.Clone(r.steps), Sink: SinkProgress{Description: d.info.Description},
+	}
 	if len(d.plan.watermarks) > 0 {
 		p.EventTime = &EventTimeProgress{}
 	}

@@ -25,8 +25,10 @@ func (c *compiler) session(p *physical.Planner, n *plan.Aggregate, at int) (exec
 		Group: &exec.SessionAgg{Group: group, Session: at}, Operator: len(c.out.operators), Timed: carriesEventTime(n.Keys[at]),
 	}
 	// In complete mode Spark's operator doesn't say how many stores it has.
-	c.add(&operator{op: op, name: "sessionWindowStateStoreSaveExec", meaning: aggregateMeaning(c.out, n), cleans: !complete,
-		uncounted: complete, hitsPerBatch: 2})
+	c.add(&operator{
+		op: op, name: "sessionWindowStateStoreSaveExec", meaning: aggregateMeaning(c.out, n), cleans: !complete,
+		uncounted: complete, hitsPerBatch: 2,
+	})
 	result.In = op
 	return result, nil
 }

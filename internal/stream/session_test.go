@@ -61,8 +61,10 @@ func TestSessionsOfAStreamAreThoseOfATable(t *testing.T) {
 		query := rapid.SampledFrom(queries).Draw(r, "query")
 		rows := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) []any {
 			at := fmt.Sprintf("10:%02d:%02d", rapid.IntRange(0, 59).Draw(r, "minute"), rapid.SampledFrom([]int{0, 0, 30}).Draw(r, "second"))
-			return []any{any(at), rapid.SampledFrom([]any{"a", "b", nil}).Draw(r, "key"), int32(rapid.IntRange(0, 99).Draw(r, "value")),
-				rapid.SampledFrom([]any{"1 minute", "3 minutes", "20 minutes", "0 seconds", "soon", nil}).Draw(r, "gap")}
+			return []any{
+				any(at), rapid.SampledFrom([]any{"a", "b", nil}).Draw(r, "key"), int32(rapid.IntRange(0, 99).Draw(r, "value")),
+				rapid.SampledFrom([]any{"1 minute", "3 minutes", "20 minutes", "0 seconds", "soon", nil}).Draw(r, "gap"),
+			}
 		}), 1, 60).Draw(r, "rows")
 		w := newWorld(t)
 		s := streamtest.NewSource(ddl)
@@ -103,8 +105,10 @@ func TestSessionsOverTime(t *testing.T) {
 			var unit [][]any
 			for range rapid.IntRange(0, 8).Draw(r, "rows") {
 				at += rapid.IntRange(0, 120).Draw(r, "passed")
-				row := []any{streamtest.Day.Add(10*time.Hour + time.Duration(at-rapid.IntRange(0, 300).Draw(r, "age"))*time.Second).Format(time.DateTime),
-					rapid.SampledFrom([]any{"a", "b"}).Draw(r, "key"), int32(rapid.IntRange(0, 99).Draw(r, "value"))}
+				row := []any{
+					streamtest.Day.Add(10*time.Hour + time.Duration(at-rapid.IntRange(0, 300).Draw(r, "age"))*time.Second).Format(time.DateTime),
+					rapid.SampledFrom([]any{"a", "b"}).Draw(r, "key"), int32(rapid.IntRange(0, 99).Draw(r, "value")),
+				}
 				unit = append(unit, row)
 				table = append(table, []any{types.MicrosOf(streamtest.Time(row[0].(string))), row[1], row[2]})
 			}

@@ -208,7 +208,7 @@ func toMicros(u arrow.TimeUnit) (mul, div int64) {
 
 // fromFixed reads numbers, dates, times, decimals and intervals.
 func fromFixed(v *Vector, a arrow.Array, t types.DataType) (bool, error) {
-	switch t.(type) {
+	switch t := t.(type) {
 	case types.ByteType:
 		if a.DataType().ID() == arrow.INT8 {
 			return share[int8](v, a)
@@ -294,7 +294,7 @@ func fromFixed(v *Vector, a arrow.Array, t types.DataType) (bool, error) {
 			return scale[int64, int64](v, a, mul, div)
 		}
 	case types.DecimalType:
-		return fromDecimal(v, a, t.(types.DecimalType))
+		return fromDecimal(v, a, t)
 	default:
 		return fromInterval(v, a, t)
 	}

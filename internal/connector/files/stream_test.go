@@ -243,8 +243,14 @@ func TestStreamBadOptions(t *testing.T) {
 	f := newFeed(t)
 	f.add(t, 1)
 	for _, opts := range [][]string{
-		{"maxFilesPerTrigger", "0"}, {"maxFilesPerTrigger", "x"}, {"maxBytesPerTrigger", "-1"}, {"cleanSource", "shred"}, {"maxFileAge", "soon"},
-		{"latestFirst", "perhaps"}, {"modifiedAfter", "2026-01-01T00:00:00"}, {"cleanSource", "archive", "sourceArchiveDir", f.dir + "/done"},
+		{"maxFilesPerTrigger", "0"},
+		{"maxFilesPerTrigger", "x"},
+		{"maxBytesPerTrigger", "-1"},
+		{"cleanSource", "shred"},
+		{"maxFileAge", "soon"},
+		{"latestFirst", "perhaps"},
+		{"modifiedAfter", "2026-01-01T00:00:00"},
+		{"cleanSource", "archive", "sourceArchiveDir", f.dir + "/done"},
 	} {
 		if _, err := f.try(t, opts...); !errclass.Has(err, "INVALID_STREAMING_OPTION.VALUE") || !strings.Contains(err.Error(), opts[len(opts)-2]) {
 			t.Errorf("%v: %v", opts, err)

@@ -125,8 +125,10 @@ func TestTables(t *testing.T) {
 		{name: "null", files: map[string]string{"k=__HIVE_DEFAULT_PARTITION__/b.json": b, "k=7/c.json": c}, ddl: "v INT", schema: "v:int,k:int", rows: []string{"2 | (null)", "3 | 7"}},
 		{name: "null only", files: map[string]string{"k=__HIVE_DEFAULT_PARTITION__/b.json": b}, ddl: "v INT", schema: "v:int,k:void", rows: []string{"2 | (null)"}},
 		{name: "leading zeros", files: map[string]string{"k=007/b.json": b}, ddl: "v INT", schema: "v:int,k:int", rows: []string{"2 | 7"}},
-		{name: "large numbers", files: map[string]string{"k=99999999999999999999999/b.json": b, "k=3000000000/c.json": c}, ddl: "v INT", schema: "v:int,k:decimal(23,0)",
-			rows: []string{"2 | 99999999999999999999999", "3 | 3000000000"}},
+		{
+			name: "large numbers", files: map[string]string{"k=99999999999999999999999/b.json": b, "k=3000000000/c.json": c}, ddl: "v INT", schema: "v:int,k:decimal(23,0)",
+			rows: []string{"2 | 99999999999999999999999", "3 | 3000000000"},
+		},
 		{name: "value that does not fit", files: map[string]string{"k=x/b.json": b}, ddl: "v INT, k INT", err: "INVALID_PARTITION_VALUE"},
 		{name: "escaped value", files: map[string]string{"k=a%2Fb c%25/b.json": b}, ddl: "v INT", schema: "v:int,k:string", rows: []string{"2 | a/b c%"}},
 		{name: "other columns", files: map[string]string{"k=1/b.json": b, "j=1/c.json": c}, ddl: "v INT", err: "CONFLICTING_PARTITION_COLUMN_NAMES"},

@@ -53,8 +53,10 @@ func TestRateCountsOnAcrossARestart(t *testing.T) {
 	now := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
 	dir := t.TempDir()
 	start := func() source.Stream {
-		table, err := Rate{FS: fs.Local()}.Open(ctx, source.Request{Format: "rate", Stream: true, Options: source.Options{"rowsPerSecond": "5", "numPartitions": "2"},
-			Env: source.Env{Now: func() time.Time { return now }}})
+		table, err := Rate{FS: fs.Local()}.Open(ctx, source.Request{
+			Format: "rate", Stream: true, Options: source.Options{"rowsPerSecond": "5", "numPartitions": "2"},
+			Env: source.Env{Now: func() time.Time { return now }},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,8 +132,10 @@ func TestBadOptions(t *testing.T) {
 
 func TestMicroBatchesAreAllAlike(t *testing.T) {
 	ctx := context.Background()
-	table, err := MicroBatch{}.Open(ctx, source.Request{Format: "rate-micro-batch", Stream: true, Env: source.Env{Parallelism: 2},
-		Options: source.Options{"rowsPerBatch": "4", "startTimestamp": "1000", "advanceMillisPerBatch": "250"}})
+	table, err := MicroBatch{}.Open(ctx, source.Request{
+		Format: "rate-micro-batch", Stream: true, Env: source.Env{Parallelism: 2},
+		Options: source.Options{"rowsPerBatch": "4", "startTimestamp": "1000", "advanceMillisPerBatch": "250"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,6 @@ type fixedCells[T number] struct {
 	t      types.DataType
 	values []T
 	has    []bool
-	used   bool // any set yet
 }
 
 func (c *fixedCells[T]) grow(n int) { c.values, c.has = grown(c.values, n), grown(c.has, n) }

@@ -107,6 +107,7 @@ func (s *fixedExtremes[T]) Merge(e *expr.Eval, groups []uint32, partial []*vec.V
 }
 
 func (s *fixedExtremes[T]) Emit(_ *expr.Eval, groups []uint32) *vec.Vector { return s.column(groups) }
+
 func (s *fixedExtremes[T]) Save(groups []uint32) []*vec.Vector {
 	return []*vec.Vector{s.column(groups)}
 }

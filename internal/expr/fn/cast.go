@@ -67,8 +67,6 @@ type castEnv struct {
 	zone *time.Location
 }
 
-func (c castEnv) ansi() bool { return c.mode == CastANSI }
-
 // fail deals with row i: its error under ANSI, null otherwise.
 func (c castEnv) fail(e *expr.Eval, out *vec.Vector, i int, err func() error) {
 	if c.mode == CastANSI {

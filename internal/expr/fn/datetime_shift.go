@@ -20,8 +20,10 @@ func shiftFunctions() []*Function {
 	}
 	return []*Function{
 		days("date_add", 1), days("date_sub", -1),
-		{Name: "dateadd", Bind: bindDateAdd}, {Name: "date_diff", Aliases: []string{"datediff"}, Bind: bindDateDiff},
-		{Name: "timestampadd", Bind: bindTimestampAdd}, {Name: "timestampdiff", Bind: bindTimestampDiff},
+		{Name: "dateadd", Bind: bindDateAdd},
+		{Name: "date_diff", Aliases: []string{"datediff"}, Bind: bindDateDiff},
+		{Name: "timestampadd", Bind: bindTimestampAdd},
+		{Name: "timestampdiff", Bind: bindTimestampDiff},
 		{Name: "add_months", Bind: bindAddMonths},
 		{Name: "months_between", Bind: bindMonthsBetween},
 		{Name: "next_day", Bind: bindNextDay},

@@ -2,13 +2,12 @@ package fn
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
-
-	"strings"
 )
 
 func greatestFunctions() []*Function {

@@ -23,13 +23,25 @@ func TestGetItem(t *testing.T) {
 		want []any
 		err  string
 	}{
-		{"elements", true, arr, []any{[]any{int32(1), nil}, []any{int32(7), int32(8)}, nil}, types.Long, []any{int64(0), int64(1), int64(0)},
-			[]any{int32(1), int32(8), nil}, ""},
+		{
+			"elements", true, arr,
+			[]any{[]any{int32(1), nil}, []any{int32(7), int32(8)}, nil},
+			types.Long,
+			[]any{int64(0), int64(1), int64(0)},
+			[]any{int32(1), int32(8), nil},
+			"",
+		},
 		{"null element and null position", true, arr, []any{[]any{int32(1), nil}, []any{}}, types.Long, []any{int64(1), nil}, []any{nil, nil}, ""},
 		{"outside", false, arr, []any{[]any{int32(1)}, []any{int32(1)}}, types.Long, []any{int64(1), int64(-1)}, []any{nil, nil}, ""},
 		{"outside under ANSI", true, arr, []any{[]any{int32(1)}}, types.Long, []any{int64(1)}, nil, "INVALID_ARRAY_INDEX"},
-		{"entries", true, m, []any{types.MapValue{{Key: "a", Value: int64(1)}, {Key: "b", Value: int64(2)}}, types.MapValue{}, nil},
-			types.String, []any{"b", "a", "a"}, []any{int64(2), nil, nil}, ""},
+		{
+			"entries", true, m,
+			[]any{types.MapValue{{Key: "a", Value: int64(1)}, {Key: "b", Value: int64(2)}}, types.MapValue{}, nil},
+			types.String,
+			[]any{"b", "a", "a"},
+			[]any{int64(2), nil, nil},
+			"",
+		},
 	} {
 		b, err := Lookup("getitem").Bind(&Binding{Name: "getitem", ANSI: c.ansi, Args: []Arg{{Type: c.t, Nullable: true}, {Type: c.keyT, Nullable: true}}})
 		if err != nil {

@@ -33,7 +33,8 @@ func mathFunctions() []*Function {
 	return joined([]*Function{
 		one("sqrt", math.Sqrt), one("cbrt", math.Cbrt), one("exp", exp), one("expm1", math.Expm1),
 		logarithm("ln", 0, math.Log), logarithm("log10", 0, math.Log10), logarithm("log2", 0, func(x float64) float64 { return math.Log(x) / math.Ln2 }),
-		logarithm("log1p", -1, math.Log1p), {Name: "log", Bind: bindLog},
+		logarithm("log1p", -1, math.Log1p),
+		{Name: "log", Bind: bindLog},
 		one("sin", math.Sin), one("cos", math.Cos), one("tan", math.Tan),
 		one("cot", func(x float64) float64 { return 1 / math.Tan(x) }), one("sec", func(x float64) float64 { return 1 / math.Cos(x) }),
 		one("csc", func(x float64) float64 { return 1 / math.Sin(x) }),

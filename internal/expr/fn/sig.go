@@ -67,8 +67,6 @@ func isArray(t types.DataType) bool { _, ok := t.(types.ArrayType); return ok }
 
 func isMap(t types.DataType) bool { _, ok := t.(types.MapType); return ok }
 
-func isStruct(t types.DataType) bool { _, ok := t.(types.StructType); return ok }
-
 // implicit gives the type that an argument of type t is cast to, nil for no cast; ok is false when it is not accepted.
 func (a Accept) implicit(arg Arg, ansi bool) (to types.DataType, ok bool) {
 	t := arg.Type

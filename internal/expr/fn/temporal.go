@@ -28,7 +28,7 @@ func bindTemporal(b *Binding, op string, try bool) (bound *Bound, done bool, err
 		bound, err = t.difference()
 	case op == "-" && isTimestamp(l) && (isDateTime(r) || isText(r)):
 		bound, err = t.difference()
-	case op == "-" && (isDateTime(r)) && (isText(l) || isNull(l)):
+	case op == "-" && isDateTime(r) && (isText(l) || isNull(l)):
 		bound, err = t.difference()
 	case kindOf(l) == kDate && (IsIntegral(r) || isNull(r)):
 		bound, err = t.addDays()

@@ -13,7 +13,9 @@ import (
 // leaves are the types without children.
 var leaves = []types.DataType{
 	types.Null, types.Boolean, types.Byte, types.Short, types.Integer, types.Long, types.Float, types.Double,
-	types.DecimalType{Precision: 9, Scale: 2}, types.DecimalType{Precision: 30, Scale: 5}, types.String, types.Binary, types.Date,
+	types.DecimalType{Precision: 9, Scale: 2},
+	types.DecimalType{Precision: 30, Scale: 5},
+	types.String, types.Binary, types.Date,
 	types.Timestamp, types.TimestampNTZ, types.Time, types.CalendarInterval, types.YearMonthInterval, types.DayTimeInterval,
 	types.Variant,
 }
