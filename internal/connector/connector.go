@@ -28,6 +28,7 @@ func Register(fsys fs.FS) {
 	source.Register("json", files.Format{Kind: jsonfile.Kind{}, FS: fsys})
 	source.Register("parquet", files.Format{Kind: parquetfile.Kind{}, FS: fsys})
 
+	sink.Register("csv", filesink.Format{Kind: csvfile.SinkKind{}, FS: fsys})
 	sink.Register("json", filesink.Format{Kind: jsonfile.SinkKind{}, FS: fsys})
 	sink.Register("parquet", filesink.Format{Kind: parquetfile.SinkKind{}, FS: fsys})
 	source.Register("text", files.Format{Kind: textfile.Kind{}, FS: fsys})

@@ -94,10 +94,14 @@ func compile(f types.Field, format string) (column, error) {
 	case types.TimeType:
 		return c, errclass.New("UNSUPPORTED_TIME_TYPE")
 	default:
-		return c, errclass.New("UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE", "format", format,
-			"columnName", errclass.Ident(f.Name), "columnType", errclass.Expr(t.SQL()))
+		return c, unsupported(f, format)
 	}
 	return c, nil
+}
+
+func unsupported(f types.Field, format string) error {
+	return errclass.New("UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE", "format", format,
+		"columnName", errclass.Ident(f.Name), "columnType", errclass.Expr(f.Type.SQL()))
 }
 
 // Unsupported tells whether CSV text can hold the columns of a file; err names the one that it cannot.
@@ -105,8 +109,7 @@ func Unsupported(s types.StructType, format string) error {
 	for _, f := range s.Fields {
 		c, err := compile(f, format)
 		if err == nil && (c.kind == kCalendar || c.kind == kNull) {
-			err = errclass.New("UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE", "format", format,
-				"columnName", errclass.Ident(f.Name), "columnType", errclass.Expr(f.Type.SQL()))
+			err = unsupported(f, format)
 		}
 		if err != nil {
 			return err
