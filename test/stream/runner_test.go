@@ -55,6 +55,7 @@ type runner struct {
 	last    []milltest.Batch
 	running bool
 	ended   bool    // the query's trigger has ended it
+	timed   bool    // its batches wait for the clock
 	streams []words // as they were declared
 	queries int
 	// between is called before a command that brings rows, once batches have run.
@@ -229,11 +230,25 @@ func (r *runner) query(d *datadriven.TestData, ws words) (string, error) {
 	if r.ended = s.ends(); r.ended {
 		return r.batches(r.t.await())
 	}
-	bs, err := r.t.process() // so that what is there is a batch, and what comes next another one
+	r.timed = s.timed()
+	bs, err := r.process() // so that what is there is a batch, and what comes next another one
 	if len(bs) == 0 && err == nil {
 		return "", nil
 	}
 	return r.batches(bs, err)
+}
+
+// process runs what there is to run. A query that waits for the clock does not run for being asked.
+func (r *runner) process() ([]milltest.Batch, error) {
+	if r.timed {
+		return r.t.advance(0)
+	}
+	return r.t.process()
+}
+
+// timed tells whether the trigger is an interval.
+func (s spec) timed() bool {
+	return s.trigger != "" && !s.ends() && !strings.HasPrefix(s.trigger, "continuous")
 }
 
 // ends tells whether the trigger ends the query.
@@ -256,7 +271,7 @@ func (r *runner) batch(d *datadriven.TestData, ws words) (string, error) {
 	if err := r.t.add(us); err != nil || d.Cmd == "add" {
 		return "", err
 	}
-	return r.batches(r.t.process())
+	return r.batches(r.process())
 }
 
 func (r *runner) batches(bs []milltest.Batch, err error) (string, error) {
@@ -311,12 +326,12 @@ func (r *runner) restart(d *datadriven.TestData, ws words) (string, error) {
 	}
 	r.running = true
 	if s.trigger != "" {
-		r.ended = s.ends()
+		r.ended, r.timed = s.ends(), s.timed()
 	}
 	if r.ended {
 		return r.batches(r.t.await())
 	}
-	return r.batches(r.t.process())
+	return r.batches(r.process())
 }
 
 // expect wants a query to be refused, by whoever gets to look at it first.
