@@ -34,7 +34,7 @@ type Header struct {
 	Partitions int          `json:"partitions"`
 	Keys       []string     `json:"keys"`   // types, as DDL
 	Values     []string     `json:"values"` // types, as DDL
-	Shards     []ShardRange `json:"shards"`
+	Shards     []ShardRange `json:"shards,omitempty"`
 }
 
 // ShardRange counts the rows of one shard, in the order in which they lie in the segment.
@@ -141,7 +141,7 @@ func DecodeSegment(spec Spec, name string, content []byte) (Header, []Changes, e
 	if err != nil {
 		return h, nil, err
 	}
-	if err := fits(spec, h); err != nil {
+	if err := Fits(spec, h); err != nil {
 		return h, nil, err
 	}
 	putSchema, delSchema := schemas(spec)
@@ -254,8 +254,8 @@ func damaged(name string, err error) error {
 	return errclass.New("CANNOT_LOAD_STATE_STORE.CANNOT_READ_STREAMING_STATE_FILE", "fileToRead", name).WithCause(err)
 }
 
-// fits compares a stored state with what the query would keep.
-func fits(spec Spec, h Header) error {
+// Fits compares a stored state with what the query would keep.
+func Fits(spec Spec, h Header) error {
 	keys, values := typeTexts(spec.Keys), typeTexts(spec.Values)
 	switch {
 	case !equal(keys, h.Keys):

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"time"
 
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/vec"
@@ -79,7 +80,10 @@ type Store interface {
 // Stats are figures of a store, for progress.
 type Stats struct {
 	Rows  int64
-	Bytes int64
+	Bytes int64 // in memory
+	Disk  int64 // in files, as far as the provider reads them while it runs
+	// LoadTime and CommitTime are how long the last load that read files and the last Prepare took.
+	LoadTime, CommitTime time.Duration
 	// Hits counts the loads that found the version in memory, Misses those that had to read files, since the store was opened.
 	Hits, Misses int64
 }
@@ -145,6 +149,6 @@ const ChunkRows = vec.BatchRows
 type Cursor interface {
 	// Next returns the next ChunkRows rows, fewer only at the end and none after it. They are valid until the next call.
 	Next() ([]uint32, error)
-	// Close ends it. Rows that Expire has not handed out stay.
+	// Close ends it. A cursor of Expire must have been read to its end, unless the batch is given up.
 	Close() error
 }

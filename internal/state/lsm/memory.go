@@ -1,0 +1,101 @@
+package lsm
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/millrace/millrace/internal/errclass"
+)
+
+// LimitKey is the setting that bounds the memory of all stores of a process.
+const LimitKey = "spark.millrace.state.memoryLimit"
+
+// DefaultLimit is the bound when nothing is set.
+const DefaultLimit = 1 << 30
+
+const (
+	minLimit = 32 << 20
+	// share is what part of the limit each of the three users of memory may hold: the block cache, the tables of what is not
+	// yet in files, and the working sets. A Go heap grows to two or three times what is held in it before it is collected.
+	share = 8
+	// openFiles is how many files the stores of a process keep open.
+	openFiles = 1000
+)
+
+// ParseLimit reads a size in bytes, or with a unit: 512m, 1g.
+func ParseLimit(text string) (int64, error) {
+	s := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(text)), "b")
+	if s == "" {
+		return DefaultLimit, nil
+	}
+	unit := int64(1)
+	if i := strings.IndexByte("kmgt", s[len(s)-1]); i >= 0 {
+		unit = 1 << (10 * (i + 1))
+		s = s[:len(s)-1]
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n > 1<<50/unit {
+		return 0, errclass.New("INVALID_CONF_VALUE.TYPE_MISMATCH", "confValue", text, "confName", LimitKey, "confType", "a size such as 512m")
+	}
+	if n*unit < minLimit {
+		return 0, errclass.New("INVALID_CONF_VALUE.REQUIREMENT", "confValue", text, "confName", LimitKey,
+			"confRequirement", "it must be at least 32m")
+	}
+	return n * unit, nil
+}
+
+// Memory is what the stores of a process hold together. The limit is that of the first store that is opened; a changed one counts
+// when no store is left open. The zero Memory has none.
+type Memory struct {
+	mu    sync.Mutex
+	limit int64
+	open  int
+	cache *pebble.Cache
+	files *pebble.FileCache
+}
+
+// grant is one store's part of a Memory.
+type grant struct {
+	m        *Memory
+	cache    *pebble.Cache
+	files    *pebble.FileCache
+	memTable uint64
+}
+
+// memTables is how many tables of what is not yet in files a store has at most: one that is filled, the others being written.
+const memTables = 4
+
+func (m *Memory) grant(limit int64) *grant {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.open == 0 {
+		m.limit = max(limit, minLimit)
+		m.cache = pebble.NewCache(m.limit / share)
+		m.files = pebble.NewFileCache(4, openFiles)
+	}
+	m.open++
+	// The stores that come first have the larger tables; the sum stays about the share.
+	size := max(1<<20, m.limit/share/memTables/int64(m.open))
+	return &grant{m: m, cache: m.cache, files: m.files, memTable: uint64(size)}
+}
+
+// workingSet is how much a store may keep of rows that the next batch may want.
+func (g *grant) workingSet() int64 {
+	g.m.mu.Lock()
+	defer g.m.mu.Unlock()
+	return g.m.limit / share / int64(max(1, g.m.open))
+}
+
+func (g *grant) release() {
+	g.m.mu.Lock()
+	defer g.m.mu.Unlock()
+	g.m.open--
+	if g.m.open == 0 {
+		g.m.files.Unref()
+		g.m.cache.Unref()
+		g.m.files, g.m.cache = nil, nil
+	}
+}
