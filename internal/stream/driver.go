@@ -12,7 +12,6 @@ import (
 	"github.com/millrace/millrace/internal/exec"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/fs"
-	"github.com/millrace/millrace/internal/state/mem"
 	"github.com/millrace/millrace/internal/stateful"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/source"
@@ -202,7 +201,11 @@ func (d *driver) openState(at checkpoint.Resume) error {
 	}
 	d.task = exec.Task{Workers: d.rt.Parallelism, Partitions: d.frozen.partitions, Batch: &expr.BatchParams{Zone: d.zone}}
 	d.late, d.evict = make([]int64, len(ops)), make([]int64, len(ops))
-	return openStores(ops, mem.Provider{FS: d.ck.FS()}, d.ck.StateDir(), &d.task)
+	provider, err := d.openProvider()
+	if err != nil {
+		return err
+	}
+	return openStores(ops, provider, d.ck.StateDir(), &d.task)
 }
 
 // backToBack runs a batch as soon as the one before is done, and looks again after a short while when there was nothing.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/state/lsm"
 	"github.com/millrace/millrace/internal/state/mem"
 )
 
@@ -39,6 +41,7 @@ var constantConf = map[string]string{
 type frozen struct {
 	partitions int
 	policy     string
+	provider   string // of state
 	// conf is what every entry of the offset log says.
 	conf checkpoint.Conf
 }
@@ -67,20 +70,32 @@ func freeze(logged *checkpoint.OffsetSeq, conf Conf, cores int, stateful bool) (
 		if err != nil {
 			return f, err
 		}
-		all[keyProvider] = provider
+		all[keyProvider], f.provider = provider, provider
 	}
 	f.conf = checkpoint.NewConf(all)
 	return f, nil
 }
 
 // stateProvider is the provider that a new query gets for what the session asks for. Spark's own names stand for what they mean
-// there: state in memory, or state that may be larger; there is only the one in memory so far.
+// there: state in memory, or state that may be larger.
 func stateProvider(asked string) (string, error) {
+	class, spark := strings.CutPrefix(asked, "org.apache.spark.sql.execution.streaming.state.")
 	switch {
-	case asked == "", asked == mem.Name, strings.HasPrefix(asked, "org.apache.spark.sql.execution.streaming.state."):
+	case asked == lsm.Name, spark && strings.HasPrefix(class, "RocksDB"):
+		return lsm.Name, nil
+	case asked == "", asked == mem.Name, spark:
 		return mem.Name, nil
 	}
 	return "", errclass.New("STATE_STORE_INVALID_PROVIDER", "inputClass", asked)
+}
+
+// openProvider makes the provider of the checkpoint's state.
+func (d *driver) openProvider() (state.Provider, error) {
+	if d.frozen.provider != lsm.Name {
+		return mem.Provider{FS: d.ck.FS()}, nil
+	}
+	limit, err := lsm.ParseLimit(d.conf.Value(lsm.LimitKey))
+	return lsm.Provider{FS: d.ck.FS(), Memory: &d.m.registry.memory, Limit: limit}, err
 }
 
 // thaw reads the settings of a log. Old logs lack some; then the session's count, as in Spark.
@@ -96,8 +111,20 @@ func thaw(logged checkpoint.Conf, conf Conf, cores int, stateful bool) (frozen, 
 	if p, ok := logged.Get(keyPolicy); ok {
 		f.policy = p
 	}
-	if p, ok := logged.Get(keyProvider); ok && stateful && p != mem.Name {
-		return f, errclass.New("STATE_STORE_INVALID_CONFIG_AFTER_RESTART", "configName", keyProvider, "oldConfig", p, "newConfig", mem.Name)
+	if !stateful {
+		return f, nil
+	}
+	// A session that asks for another provider gets the one that the state was written by.
+	asked, err := stateProvider(conf.Value(keyProvider))
+	if err != nil {
+		asked = mem.Name
+	}
+	f.provider, ok = logged.Get(keyProvider)
+	switch {
+	case !ok:
+		f.provider = mem.Name // the first to write logs
+	case f.provider != mem.Name && f.provider != lsm.Name:
+		return f, errclass.New("STATE_STORE_INVALID_CONFIG_AFTER_RESTART", "configName", keyProvider, "oldConfig", f.provider, "newConfig", asked)
 	}
 	return f, nil
 }

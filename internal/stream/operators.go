@@ -173,6 +173,13 @@ func micros(ms int64) int64 {
 // metricLateRows counts late rows one by one, where numRowsDroppedByWatermark counts groups for aggregations, as Spark does.
 const metricLateRows = "millrace.numInputRowsDroppedByWatermark"
 
+// Of state that is not in memory: bytes in files, and how long the last load that read files and the last commit took.
+const (
+	metricDisk   = "millrace.stateDiskBytes"
+	metricLoad   = "millrace.stateLoadMs"
+	metricCommit = "millrace.stateCommitMs"
+)
+
 // report is the operator's part of a progress report. It is taken after the state was committed.
 func (o *operator) report(figures *stateful.OpStats, shuffle int, commitMs int64) StateOperatorProgress {
 	st := o.store.Stats()
@@ -203,6 +210,11 @@ func (o *operator) report(figures *stateful.OpStats, shuffle int, commitMs int64
 	}
 	for _, name := range o.custom {
 		p.CustomMetrics[name] = figures.Custom[name]
+	}
+	if st.Disk > 0 {
+		p.CustomMetrics[metricDisk] = st.Disk
+		p.CustomMetrics[metricLoad] = st.LoadTime.Milliseconds()
+		p.CustomMetrics[metricCommit] = st.CommitTime.Milliseconds()
 	}
 	// Spark names the last five of the stores.
 	for i := max(0, shuffle-5); i < shuffle; i++ {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/state/lsm"
 )
 
 // Registry knows which checkpoints are in use in this process, by whichever session. Everything that runs on one runtime shares
@@ -12,6 +13,8 @@ import (
 type Registry struct {
 	mu     sync.Mutex
 	active map[string]*Query
+
+	memory lsm.Memory // of all states that are not in memory
 }
 
 // NewRegistry returns an empty registry.
