@@ -3,11 +3,7 @@ package parquetfile
 import (
 	"fmt"
 	"io"
-
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"strings"
 
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -17,7 +13,7 @@ import (
 const sparkVersion = "4.2.0"
 
 // createdBy names the writer. Readers know the faults of other writers by their names.
-const createdBy = "millrace version 1.0.0"
+const createdBy = "millrace version 1.0.0 (build 0)"
 
 // groupBytes is the size of a row group unless parquet.block.size says otherwise; groupRows is how many rows it has at most.
 const (
@@ -25,83 +21,213 @@ const (
 	groupRows  = 1 << 20
 )
 
-// writer writes one file.
+// writeBytes is about how much is written at once.
+const writeBytes = 64 << 20
+
+const magic = "PAR1"
+
+// writer writes one file. The pages of a row group are kept until it is complete, because its columns lie one behind the other.
 type writer struct {
-	w     *file.Writer
-	rg    file.BufferedRowGroupWriter
-	cols  []*column
-	size  int64 // bytes of a row group
-	rows  int64 // in the row group at hand
-	first bool
+	out    io.Writer
+	at     int64
+	schema *element
+	meta   string // the schema of the rows
+	codec  codec
+	size   int64 // bytes of a row group
+	cols   []*column
+	chunks []chunkWriter // by leaf
+	leaves []leafInfo
+	rows   int64 // in the row group at hand
+	total  int64
+	groups []rowGroup
 }
 
-func newWriter(out io.Writer, s types.StructType, c codec, size int64) (w *writer, err error) {
-	defer recovered(&err)
+// rowGroup is what the footer says of one.
+type rowGroup struct {
+	rows   int64
+	start  int64
+	chunks []chunkMeta
+}
+
+func newWriter(out io.Writer, s types.StructType, c codec, size int64) (*writer, error) {
 	root, err := fileSchema(s)
 	if err != nil {
 		return nil, err
 	}
-	kv := metadata.NewKeyValueMetadata()
-	for _, x := range [][2]string{{versionKey, sparkVersion}, {rowKey, types.JSON(s)}} {
-		if err := kv.Append(x[0], x[1]); err != nil {
-			return nil, err
-		}
-	}
-	props := parquet.NewWriterProperties(parquet.WithAllocator(memory.NewGoAllocator()), parquet.WithCompression(c.c),
-		parquet.WithCreatedBy(createdBy), parquet.WithDictionaryDefault(true), parquet.WithDataPageSize(1<<20), parquet.WithMaxRowGroupLength(groupRows))
-	w = &writer{w: file.NewParquetWriter(out, root, file.WithWriterProps(props), file.WithWriteMetadata(kv)), size: size, first: true}
+	w := &writer{out: out, schema: root, meta: types.JSON(s), codec: c, size: size}
 	leaf := 0
 	for _, f := range s.Fields {
 		w.cols = append(w.cols, newColumn(f.Type, 1, 0, &leaf))
 	}
-	return w, nil
+	w.leaves = root.leaves(nil, nil)
+	enc, err := newCompressor(c)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range w.cols {
+		c.each(func(c *column) {
+			c.out = newChunkWriter(c, enc)
+			w.chunks = append(w.chunks, c.out)
+		})
+	}
+	return w, w.write([]byte(magic))
+}
+
+func (w *writer) write(b []byte) error {
+	n, err := w.out.Write(b)
+	w.at += int64(n)
+	return err
 }
 
 // Write writes rows. The batch has no selection.
-func (w *writer) Write(b *vec.Batch) (err error) {
-	defer recovered(&err)
+func (w *writer) Write(b *vec.Batch) error {
+	// A page has at least what is written at once, so that must not be too much.
+	most := int64(b.N)
+	if size := int64(b.SizeBytes()); size > writeBytes {
+		most = max(1, most*writeBytes/size)
+	}
 	for off := 0; off < b.N; {
-		if w.rg == nil {
-			if w.rg, err = w.w.AppendBufferedRowGroupChecked(); err != nil {
-				return err
-			}
-			for _, c := range w.cols {
-				if err := c.open(w.rg); err != nil {
-					return err
-				}
-			}
-			w.rows, w.first = 0, true
+		n := int(min(int64(b.N-off), groupRows-w.rows, most))
+		part := b
+		if n < b.N {
+			part = b.Slice(off, n)
 		}
-		n := int(min(int64(b.N-off), groupRows-w.rows))
-		part := b.Slice(off, n)
+		held := int64(0)
 		for i, c := range w.cols {
-			if err := c.write(part.Cols[i], n, w.first); err != nil {
-				return err
+			if err := c.write(part.Cols[i], n); err != nil {
+				return fmt.Errorf("write %s: %w", w.schema.kids[i].name, err)
 			}
 		}
-		w.first = false
+		for _, c := range w.chunks {
+			held += c.held()
+		}
 		w.rows += int64(n)
 		off += n
-		if w.rows >= groupRows || w.rg.TotalCompressedBytes() >= w.size {
-			if err := w.rg.Close(); err != nil {
+		if w.rows >= groupRows || held >= w.size {
+			if err := w.flush(); err != nil {
 				return err
 			}
-			w.rg = nil
 		}
 	}
 	return nil
 }
 
-// Close writes the footer.
-func (w *writer) Close() (err error) {
-	defer recovered(&err)
-	if w.rg != nil {
-		if err := w.rg.Close(); err != nil {
+// flush ends the row group.
+func (w *writer) flush() error {
+	if w.rows == 0 {
+		return nil
+	}
+	g := rowGroup{rows: w.rows, start: w.at}
+	for i, c := range w.chunks {
+		dict, data, meta, err := c.finish()
+		if err != nil {
+			return fmt.Errorf("write %s: %w", strings.Join(w.leaves[i].path, "."), err)
+		}
+		meta.start = w.at
+		if err := w.write(dict); err != nil {
 			return err
 		}
-		w.rg = nil
+		if err := w.write(data); err != nil {
+			return err
+		}
+		g.chunks = append(g.chunks, meta)
 	}
-	return w.w.Close()
+	w.total += w.rows
+	w.rows = 0
+	w.groups = append(w.groups, g)
+	return nil
+}
+
+// Close writes the footer.
+func (w *writer) Close() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	f := w.footer()
+	n := len(f)
+	f = append(f, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
+	return w.write(append(f, magic...))
+}
+
+func (w *writer) footer() []byte {
+	t := &thrift{}
+	t.begin()
+	t.i32(1, 1)
+	t.list(2, tStruct, w.schema.count())
+	w.schema.write(t, true)
+	t.i64(3, w.total)
+	t.list(4, tStruct, len(w.groups))
+	for i, g := range w.groups {
+		w.writeGroup(t, i, g)
+	}
+	t.list(5, tStruct, 2)
+	for _, kv := range [][2]string{{versionKey, sparkVersion}, {rowKey, w.meta}} {
+		t.begin()
+		t.text(1, kv[0])
+		t.text(2, kv[1])
+		t.end()
+	}
+	t.text(6, createdBy)
+	// Smallest and largest values are by the order of the column's type.
+	t.list(7, tStruct, len(w.leaves))
+	for range w.leaves {
+		t.begin()
+		t.empty(1)
+		t.end()
+	}
+	t.end()
+	return t.b
+}
+
+func (w *writer) writeGroup(t *thrift, ordinal int, g rowGroup) {
+	var plain, packed int64
+	t.begin()
+	t.list(1, tStruct, len(g.chunks))
+	for i, c := range g.chunks {
+		plain += c.plain
+		packed += c.packed
+		t.begin()
+		t.i64(2, 0)
+		t.structure(3)
+		t.i32(1, int32(w.leaves[i].phys))
+		used := []int32{encPlain, encRLE, encRLEDict}
+		if c.dict == 0 {
+			used = used[:2]
+		}
+		t.list(2, tI32, len(used))
+		for _, e := range used {
+			t.elemI32(e)
+		}
+		t.list(3, tBinary, len(w.leaves[i].path))
+		for _, name := range w.leaves[i].path {
+			t.elemText(name)
+		}
+		t.i32(4, int32(w.codec.c))
+		t.i64(5, c.values)
+		t.i64(6, c.plain)
+		t.i64(7, c.packed)
+		t.i64(9, c.start+c.dict)
+		if c.dict > 0 {
+			t.i64(11, c.start)
+		}
+		t.structure(12)
+		t.i64(3, c.nulls)
+		if c.bounds {
+			t.text(5, string(c.high))
+			t.text(6, string(c.low))
+		}
+		t.end()
+		t.end()
+		t.end()
+	}
+	t.i64(2, plain)
+	t.i64(3, g.rows)
+	t.i64(5, g.start)
+	t.i64(6, packed)
+	if ordinal < 1<<15 {
+		t.i16(7, int16(ordinal))
+	}
+	t.end()
 }
 
 // column writes a column, or a part of one.
@@ -112,17 +238,18 @@ type column struct {
 	rep  int16 // of the elements, for lists and maps
 	kids []*column
 	leaf int // number of the leaf, or -1
-	out  file.ColumnChunkWriter
+	out  chunkWriter
 	// What is to be written of a leaf: levels, and rows of the vector.
-	defs, reps []int16
-	idx        []uint32
-	v          *vec.Vector
-	put        leafWriter
+	lv  entries
+	idx []uint32
+	v   *vec.Vector
 }
 
-// leafWriter writes values: those of rows idx of v, or all rows when idx is nil.
-type leafWriter interface {
-	write(out file.ColumnChunkWriter, v *vec.Vector, idx []uint32, defs, reps []int16) error
+// entries are the levels of some entries of a leaf.
+type entries struct {
+	n          int
+	full       bool // all definition levels are the highest; defs is not filled
+	defs, reps []uint8
 }
 
 func newColumn(t types.DataType, def, rep int16, leaf *int) *column {
@@ -148,30 +275,27 @@ func newColumn(t types.DataType, def, rep int16, leaf *int) *column {
 	default:
 		c.leaf, c.idx = *leaf, []uint32{} // not nil: nil means all rows
 		*leaf++
-		c.put = newLeafWriter(t)
 	}
 	return c
 }
 
-func (c *column) open(rg file.BufferedRowGroupWriter) (err error) {
+// each calls f for the leaves of a column, in order.
+func (c *column) each(f func(*column)) {
 	if c.leaf >= 0 {
-		c.out, err = rg.Column(c.leaf)
-		return err
+		f(c)
+		return
 	}
 	for _, k := range c.kids {
-		if err := k.open(rg); err != nil {
-			return err
-		}
+		k.each(f)
 	}
-	return nil
 }
 
-// write writes the rows of a vector. first tells that the row group has just begun.
-func (c *column) write(v *vec.Vector, n int, first bool) error {
+// write writes the rows of a vector.
+func (c *column) write(v *vec.Vector, n int) error {
 	if c.leaf >= 0 {
-		return c.flat(v, n, first)
+		return c.flat(v, n)
 	}
-	c.begin(v.Flatten())
+	c.begin(v)
 	for i := range n {
 		c.row(i, 0, 0)
 	}
@@ -179,45 +303,32 @@ func (c *column) write(v *vec.Vector, n int, first bool) error {
 }
 
 // flat writes a leaf that is a column by itself: no levels have to be found out row by row.
-func (c *column) flat(v *vec.Vector, n int, first bool) error {
-	c.defs = c.defs[:0]
+func (c *column) flat(v *vec.Vector, n int) error {
+	c.lv.n, c.lv.full = n, true
 	if !v.HasNulls() {
-		for range n {
-			c.defs = append(c.defs, 1)
-		}
-		return c.values(v, nil, first)
+		return c.out.add(v, nil, &c.lv)
 	}
-	c.idx = c.idx[:0]
+	c.lv.full, c.lv.defs, c.idx = false, c.lv.defs[:0], c.idx[:0]
 	for i := range n {
 		if v.IsNull(i) {
-			c.defs = append(c.defs, 0)
+			c.lv.defs = append(c.lv.defs, 0)
 			continue
 		}
-		c.defs = append(c.defs, 1)
+		c.lv.defs = append(c.lv.defs, 1)
 		c.idx = append(c.idx, uint32(i))
 	}
-	return c.values(v, c.idx, first)
-}
-
-// values writes values and, at the start of a row group, chooses their encoding.
-func (c *column) values(v *vec.Vector, idx []uint32, first bool) error {
-	if first && !worthDictionary(v, idx) {
-		c.out.FallbackToPlain()
-	}
-	if err := c.put.write(c.out, v, idx, c.defs, nil); err != nil {
-		return fmt.Errorf("write %s: %w", c.out.Descr().Path(), err)
-	}
-	return nil
+	return c.out.add(v, c.idx, &c.lv)
 }
 
 func (c *column) begin(v *vec.Vector) {
 	c.v = v
 	if c.leaf >= 0 {
-		c.defs, c.reps, c.idx = c.defs[:0], c.reps[:0], c.idx[:0]
+		c.lv, c.idx = entries{defs: c.lv.defs[:0], reps: c.lv.reps[:0]}, c.idx[:0]
 		return
 	}
+	c.v = v.Flatten()
 	for i, k := range c.kids {
-		k.begin(v.Kids()[i])
+		k.begin(c.v.Kids()[i])
 	}
 }
 
@@ -230,7 +341,7 @@ func (c *column) row(i int, def, rep int16) {
 	}
 	switch {
 	case c.leaf >= 0:
-		c.defs, c.reps, c.idx = append(c.defs, c.def), append(c.reps, rep), append(c.idx, uint32(i))
+		c.lv.defs, c.lv.reps, c.idx = append(c.lv.defs, uint8(c.def)), append(c.lv.reps, uint8(rep)), append(c.idx, uint32(i))
 	case c.v.Phys() == vec.PhysStruct:
 		for _, k := range c.kids {
 			k.row(i, c.def, rep)
@@ -253,7 +364,7 @@ func (c *column) row(i int, def, rep int16) {
 // absent notes that there is nothing from a level on.
 func (c *column) absent(def, rep int16) {
 	if c.leaf >= 0 {
-		c.defs, c.reps = append(c.defs, def), append(c.reps, rep)
+		c.lv.defs, c.lv.reps = append(c.lv.defs, uint8(def)), append(c.lv.reps, uint8(rep))
 		return
 	}
 	for _, k := range c.kids {
@@ -270,58 +381,6 @@ func (c *column) flush() error {
 		}
 		return nil
 	}
-	reps := c.reps
-	if c.out.Descr().MaxRepetitionLevel() == 0 {
-		reps = nil
-	}
-	if err := c.put.write(c.out, c.v, c.idx, c.defs, reps); err != nil {
-		return fmt.Errorf("write %s: %w", c.out.Descr().Path(), err)
-	}
-	return nil
-}
-
-// sampleRows is how many rows are looked at to choose an encoding.
-const sampleRows = 2048
-
-// worthDictionary tells whether the values of a column repeat so much that a dictionary is worth its while. Strings always get one:
-// the writer gives it up when it grows too large.
-func worthDictionary(v *vec.Vector, idx []uint32) bool {
-	if v.Encoding() != vec.Flat {
-		return true
-	}
-	n := v.Len()
-	if idx != nil {
-		n = len(idx)
-	}
-	switch v.Phys() {
-	case vec.PhysInt32, vec.PhysFloat32:
-		return repeats(vec.Fixed[int32](v), min(n, sampleRows))
-	case vec.PhysInt64, vec.PhysFloat64:
-		return repeats(vec.Fixed[int64](v), min(n, sampleRows))
-	}
-	return true
-}
-
-// repeats tells whether the first n values have less than a quarter of different ones.
-func repeats[T int32 | int64](values []T, n int) bool {
-	n = min(n, len(values))
-	var seen [2 * sampleRows]T
-	var used [2 * sampleRows]bool
-	distinct := 0
-	for _, x := range values[:n] {
-		for h := uint64(x) * 0x9E3779B97F4A7C15 >> 52; ; h = (h + 1) % (2 * sampleRows) {
-			if used[h] && seen[h] != x {
-				continue
-			}
-			if !used[h] {
-				used[h], seen[h] = true, x
-				distinct++
-			}
-			break
-		}
-		if distinct > n/4+16 {
-			return false
-		}
-	}
-	return true
+	c.lv.n = len(c.lv.defs)
+	return c.out.add(c.v, c.idx, &c.lv)
 }

@@ -1,182 +1,305 @@
 package parquetfile
 
 import (
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
+	"encoding/binary"
+	"math"
+	"unsafe"
 
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
 
-func newLeafWriter(t types.DataType) leafWriter {
-	switch t := t.(type) {
-	case types.NullType:
-		return nullWriter{}
-	case types.BooleanType:
-		return &boolWriter{}
+func newChunkWriter(c *column, enc compressor) chunkWriter {
+	p := newPages(c, enc)
+	switch t := c.typ.(type) {
+	case types.NullType, types.BooleanType:
+		return &boolChunk{pages: p}
 	case types.ByteType:
-		return &fixedWriter[int8, int32]{to: func(x int8) int32 { return int32(x) }, put: putInt32}
+		return &fixedChunk[int32]{pages: p, gather: gatherTo(func(x int8) int32 { return int32(x) }), bounds: intBounds[int32]}
 	case types.ShortType:
-		return &fixedWriter[int16, int32]{to: func(x int16) int32 { return int32(x) }, put: putInt32}
+		return &fixedChunk[int32]{pages: p, gather: gatherTo(func(x int16) int32 { return int32(x) }), bounds: intBounds[int32]}
 	case types.IntegerType, types.DateType, types.YearMonthIntervalType:
-		return &fixedWriter[int32, int32]{put: putInt32}
+		return &fixedChunk[int32]{pages: p, gather: gather[int32], bounds: intBounds[int32]}
 	case types.FloatType:
-		return &fixedWriter[float32, float32]{put: func(w file.ColumnChunkWriter, v []float32, d, r []int16) error {
-			_, err := w.(*file.Float32ColumnChunkWriter).WriteBatch(v, d, r)
-			return err
-		}}
+		return &fixedChunk[int32]{pages: p, gather: gather[int32], bounds: floatBounds[float32, int32]}
 	case types.DoubleType:
-		return &fixedWriter[float64, float64]{put: func(w file.ColumnChunkWriter, v []float64, d, r []int16) error {
-			_, err := w.(*file.Float64ColumnChunkWriter).WriteBatch(v, d, r)
-			return err
-		}}
+		return &fixedChunk[int64]{pages: p, gather: gather[int64], bounds: floatBounds[float64, int64]}
 	case types.TimeType:
-		return &fixedWriter[int64, int64]{to: func(x int64) int64 { return x / 1000 }, put: putInt64}
+		return &fixedChunk[int64]{pages: p, gather: gatherTo(func(x int64) int64 { return x / 1000 }), bounds: intBounds[int64]}
 	case types.DecimalType:
 		switch {
 		case t.Precision <= 9:
-			return &fixedWriter[int64, int32]{to: func(x int64) int32 { return int32(x) }, put: putInt32}
+			return &fixedChunk[int32]{pages: p, gather: gatherTo(func(x int64) int32 { return int32(x) }), bounds: intBounds[int32]}
 		case t.Precision <= 18:
-			return &fixedWriter[int64, int64]{put: putInt64}
+			return &fixedChunk[int64]{pages: p, gather: gather[int64], bounds: intBounds[int64]}
 		}
-		return &decimalWriter{size: decimalBytes(t.Precision)}
+		return &bytesChunk{pages: p, fixed: decimalBytes(t.Precision)}
 	case types.StringType, types.CharType, types.VarcharType, types.BinaryType:
-		return &bytesWriter{}
+		return &bytesChunk{pages: p}
 	}
-	return &fixedWriter[int64, int64]{put: putInt64}
+	return &fixedChunk[int64]{pages: p, gather: gather[int64], bounds: intBounds[int64]}
 }
 
-func putInt32(w file.ColumnChunkWriter, v []int32, d, r []int16) error {
-	_, err := w.(*file.Int32ColumnChunkWriter).WriteBatch(v, d, r)
-	return err
-}
+// word is how values of fixed width are stored: floating-point numbers too, by their bits.
+type word interface{ int32 | int64 }
 
-func putInt64(w file.ColumnChunkWriter, v []int64, d, r []int16) error {
-	_, err := w.(*file.Int64ColumnChunkWriter).WriteBatch(v, d, r)
-	return err
-}
-
-// fixedWriter writes values of fixed width, converted when to is set.
-type fixedWriter[V vec.FixedWidth, T any] struct {
-	to  func(V) T
-	put func(w file.ColumnChunkWriter, v []T, defs, reps []int16) error
-	buf []T
-}
-
-func (f *fixedWriter[V, T]) write(out file.ColumnChunkWriter, v *vec.Vector, idx []uint32, defs, reps []int16) error {
-	values := vec.Fixed[V](v.Flatten())
-	if direct, ok := any(values).([]T); ok && idx == nil && f.to == nil {
-		return f.put(out, direct[:len(defs)], defs, reps)
-	}
-	n := len(idx)
+// gather gives the values of rows, in buf when they are not as they are wanted already.
+func gather[W word](buf []W, v *vec.Vector, idx []uint32, n int) []W {
+	values := vec.Fixed[W](v.Flatten())
 	if idx == nil {
-		n = len(defs)
+		return values[:n]
 	}
-	f.buf = growTo(f.buf[:0], n)
-	buf := f.buf
-	switch direct, same := any(values).([]T); {
-	case f.to == nil && same:
-		for i, x := range idx {
-			buf[i] = direct[x]
+	buf = growTo(buf, len(idx))
+	for i, x := range idx {
+		buf[i] = values[x]
+	}
+	return buf
+}
+
+func gatherTo[W word, V vec.FixedWidth](to func(V) W) func(buf []W, v *vec.Vector, idx []uint32, n int) []W {
+	return func(buf []W, v *vec.Vector, idx []uint32, n int) []W {
+		values := vec.Fixed[V](v.Flatten())
+		if idx == nil {
+			buf = growTo(buf, n)
+			for i, x := range values[:n] {
+				buf[i] = to(x)
+			}
+			return buf
 		}
+		buf = growTo(buf, len(idx))
+		for i, x := range idx {
+			buf[i] = to(values[x])
+		}
+		return buf
+	}
+}
+
+// intBounds finds the smallest and the largest of some values, of which there is at least one.
+func intBounds[W word](values []W) (low, high W, ok bool) {
+	low, high = values[0], values[0]
+	for _, x := range values[1:] {
+		low, high = min(low, x), max(high, x)
+	}
+	return low, high, true
+}
+
+// floatBounds is intBounds for floating-point numbers. NaN has no place in their order, and a zero stands for both zeros.
+func floatBounds[F float32 | float64, W word](values []W) (low, high W, ok bool) {
+	floats := unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
+	lo, hi := floats[0], floats[0]
+	for _, x := range floats[1:] {
+		lo, hi = min(lo, x), max(hi, x)
+	}
+	if lo == 0 {
+		lo = F(math.Copysign(0, -1))
+	}
+	if hi == 0 {
+		hi = 0
+	}
+	return *(*W)(unsafe.Pointer(&lo)), *(*W)(unsafe.Pointer(&hi)), lo == lo
+}
+
+// wordBytes shows values as they lie in a file.
+func wordBytes[W word](values []W) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(values[0])))
+}
+
+// dictBytes is how large a dictionary gets.
+const dictBytes = 1 << 20
+
+// fixedChunk writes values of fixed width. Those that repeat are written by their places in a dictionary.
+type fixedChunk[W word] struct {
+	pages
+	gather    func(buf []W, v *vec.Vector, idx []uint32, n int) []W
+	bounds    func(values []W) (low, high W, ok bool)
+	buf       []W
+	begun     bool
+	useDict   bool
+	dict      wordDict[W]
+	indices   []uint32 // of the page at hand, if it is one of indices
+	values    []W      // of the page at hand otherwise
+	span      []W      // smallest and largest value so far
+	unordered bool
+}
+
+func (f *fixedChunk[W]) add(v *vec.Vector, idx []uint32, lv *entries) error {
+	values := f.gather(f.buf[:0], v, idx, lv.n)
+	if idx != nil {
+		f.buf = values
+	}
+	f.levels(lv, len(values))
+	if len(values) == 0 {
+		return nil
+	}
+	if !f.begun {
+		f.begun, f.useDict = true, repeats(values)
+	}
+	if !f.useDict {
+		f.values = append(f.values, values...)
+		f.note(values)
+		if f.n >= pageEntries || len(wordBytes(f.values)) >= pageBytes {
+			return f.end()
+		}
+		return nil
+	}
+	f.indices = f.dict.add(f.indices, values)
+	if f.n < pageEntries && len(wordBytes(f.dict.values)) < dictBytes {
+		return nil
+	}
+	err := f.end()
+	f.useDict = len(wordBytes(f.dict.values)) < dictBytes
+	return err
+}
+
+// note counts values in for the bounds.
+func (f *fixedChunk[W]) note(values []W) {
+	if len(values) == 0 {
+		return
+	}
+	low, high, ok := f.bounds(values)
+	f.unordered = f.unordered || !ok
+	if f.span = append(f.span, low, high); len(f.span) > 2 {
+		low, high, _ = f.bounds(f.span)
+		f.span = append(f.span[:0], low, high)
+	}
+}
+
+// end completes the page at hand.
+func (f *fixedChunk[W]) end() (err error) {
+	if f.n == 0 {
+		return nil
+	}
+	if f.useDict {
+		err = f.indexPage(f.indices, len(f.dict.values))
+		f.indices = f.indices[:0]
+		return err
+	}
+	f.startPage()
+	if len(f.values) > 0 {
+		f.page = append(f.page, wordBytes(f.values)...)
+	}
+	f.values = f.values[:0]
+	return f.endPage(encPlain)
+}
+
+func (f *fixedChunk[W]) held() int64 {
+	return int64(len(f.data) + f.n + 8*(len(f.dict.values)+len(f.values)))
+}
+
+func (f *fixedChunk[W]) finish() (dict, data []byte, meta chunkMeta, err error) {
+	if err := f.end(); err != nil {
+		return nil, nil, meta, err
+	}
+	if n := len(f.dict.values); n > 0 {
+		f.note(f.dict.values)
+		if err := f.putDictionary(wordBytes(f.dict.values), n); err != nil {
+			return nil, nil, meta, err
+		}
+	}
+	if f.meta.bounds = len(f.span) == 2 && !f.unordered; f.meta.bounds {
+		f.meta.low, f.meta.high = append([]byte(nil), wordBytes(f.span[:1])...), append([]byte(nil), wordBytes(f.span[1:])...)
+	}
+	f.dict.reset()
+	f.begun, f.useDict, f.span, f.unordered = false, false, f.span[:0], false
+	dict, data, meta = f.next()
+	return dict, data, meta, nil
+}
+
+// sampleRows is how many rows are looked at to choose an encoding.
+const sampleRows = 2048
+
+// repeats tells whether the first of some values have less than a quarter of different ones, so that a dictionary is worth its while.
+func repeats[W word](values []W) bool {
+	values = values[:min(len(values), sampleRows)]
+	var seen [2 * sampleRows]W
+	var used [2 * sampleRows]bool
+	distinct := 0
+	for _, x := range values {
+		for h := uint64(x) * spread >> 52; ; h = (h + 1) % (2 * sampleRows) {
+			if used[h] && seen[h] != x {
+				continue
+			}
+			if !used[h] {
+				used[h], seen[h] = true, x
+				distinct++
+			}
+			break
+		}
+		if distinct > len(values)/4+16 {
+			return false
+		}
+	}
+	return true
+}
+
+// boolChunk writes booleans.
+type boolChunk struct {
+	pages
+	values []uint8
+	seen   [2]bool
+}
+
+func (b *boolChunk) add(v *vec.Vector, idx []uint32, lv *entries) error {
+	at := len(b.values)
+	switch {
 	case idx == nil:
-		for i := range buf {
-			buf[i] = f.to(values[i])
-		}
-	default:
-		for i, x := range idx {
-			buf[i] = f.to(values[x])
-		}
-	}
-	return f.put(out, buf, defs, reps)
-}
-
-// boolWriter writes booleans.
-type boolWriter struct{ buf []bool }
-
-func (b *boolWriter) write(out file.ColumnChunkWriter, v *vec.Vector, idx []uint32, defs, reps []int16) error {
-	values := vec.Fixed[uint8](v.Flatten())
-	b.buf = b.buf[:0]
-	if idx == nil {
-		for _, x := range values[:len(defs)] {
-			b.buf = append(b.buf, x != 0)
-		}
-	}
-	for _, x := range idx {
-		b.buf = append(b.buf, values[x] != 0)
-	}
-	_, err := out.(*file.BooleanColumnChunkWriter).WriteBatch(b.buf, defs, reps)
-	return err
-}
-
-// nullWriter writes a column of nulls.
-type nullWriter struct{}
-
-func (nullWriter) write(out file.ColumnChunkWriter, _ *vec.Vector, _ []uint32, defs, reps []int16) error {
-	_, err := out.(*file.BooleanColumnChunkWriter).WriteBatch(nil, defs, reps)
-	return err
-}
-
-// bytesWriter writes strings and binary values.
-type bytesWriter struct{ buf []parquet.ByteArray }
-
-func (b *bytesWriter) write(out file.ColumnChunkWriter, v *vec.Vector, idx []uint32, defs, reps []int16) error {
-	b.buf = b.buf[:0]
-	if v.Encoding() == vec.Flat {
-		spans, bytes := v.Spans(), v.Bytes()
-		if idx == nil {
-			for _, s := range spans[:len(defs)] {
-				b.buf = append(b.buf, bytes[s.Off:s.Off+s.Len:s.Off+s.Len])
-			}
-		}
+		b.values = append(b.values, vec.Fixed[uint8](v.Flatten())[:lv.n]...)
+	case len(idx) > 0:
+		values := vec.Fixed[uint8](v.Flatten())
 		for _, x := range idx {
-			s := spans[x]
-			b.buf = append(b.buf, bytes[s.Off:s.Off+s.Len:s.Off+s.Len])
-		}
-	} else {
-		if idx == nil {
-			for i := range defs {
-				b.buf = append(b.buf, v.BytesAt(i))
-			}
-		}
-		for _, x := range idx {
-			b.buf = append(b.buf, v.BytesAt(int(x)))
+			b.values = append(b.values, values[x])
 		}
 	}
-	_, err := out.(*file.ByteArrayColumnChunkWriter).WriteBatch(b.buf, defs, reps)
-	return err
+	for _, x := range b.values[at:] {
+		b.seen[x&1] = true
+	}
+	b.levels(lv, len(b.values)-at)
+	if b.n >= pageEntries {
+		return b.end()
+	}
+	return nil
 }
 
-// decimalWriter writes decimals as big-endian numbers of fixed length.
-type decimalWriter struct {
-	size int
-	mem  []byte
-	buf  []parquet.FixedLenByteArray
+func (b *boolChunk) end() error {
+	if b.n == 0 {
+		return nil
+	}
+	b.startPage()
+	at := len(b.page)
+	b.page = growTo(b.page, at+(len(b.values)+7)/8)
+	clear(b.page[at:])
+	vec.PackBits(b.page[at:], b.values)
+	b.values = b.values[:0]
+	return b.endPage(encPlain)
 }
 
-func (d *decimalWriter) write(out file.ColumnChunkWriter, v *vec.Vector, idx []uint32, defs, reps []int16) error {
-	values := vec.Fixed[vec.Int128](v.Flatten())
-	n := len(idx)
-	if idx == nil {
-		n = len(defs)
+func (b *boolChunk) held() int64 { return int64(len(b.data) + b.n) }
+
+func (b *boolChunk) finish() (dict, data []byte, meta chunkMeta, err error) {
+	if err := b.end(); err != nil {
+		return nil, nil, meta, err
 	}
-	d.mem = growTo(d.mem[:0], n*d.size)
-	d.buf = d.buf[:0]
-	for i := range n {
-		row := i
-		if idx != nil {
-			row = int(idx[i])
+	if b.meta.bounds = b.seen[0] || b.seen[1]; b.meta.bounds {
+		b.meta.low, b.meta.high = []byte{0}, []byte{0}
+		if !b.seen[0] {
+			b.meta.low[0] = 1
 		}
-		b := d.mem[i*d.size : (i+1)*d.size]
-		putBigEndian(b, values[row])
-		d.buf = append(d.buf, b)
+		if b.seen[1] {
+			b.meta.high[0] = 1
+		}
 	}
-	_, err := out.(*file.FixedLenByteArrayColumnChunkWriter).WriteBatch(d.buf, defs, reps)
-	return err
+	b.seen = [2]bool{}
+	dict, data, meta = b.next()
+	return dict, data, meta, nil
 }
 
 func putBigEndian(b []byte, x vec.Int128) {
 	lo, hi := x.Lo, uint64(x.Hi)
+	if len(b) == 16 {
+		binary.BigEndian.PutUint64(b, hi)
+		binary.BigEndian.PutUint64(b[8:], lo)
+		return
+	}
 	for i := len(b) - 1; i >= 0; i-- {
 		b[i] = byte(lo)
 		lo = lo>>8 | hi<<56
