@@ -16,6 +16,7 @@ type shown struct {
 var upper = []string{
 	"sqrt", "cbrt", "exp", "expm1", "power", "log10", "log2", "log1p", "sin", "cos", "tan", "cot", "sec", "csc", "asin", "acos", "atan",
 	"atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "degrees", "radians", "signum", "hypot", "spark_partition_id", "e", "pi",
+	"rlike", "regexp_like", "regexp",
 }
 
 var shownCalls = func() map[string]shown {

@@ -254,15 +254,10 @@ func CallSQL(name string, args []Arg) string {
 	case name == "like" && len(args) == 2:
 		return texts[0] + " LIKE " + texts[1]
 	}
-	if display, ok := displayNames[name]; ok {
-		name = display
+	if text, ok := Shown(name, texts); ok {
+		return text
 	}
 	return name + "(" + strings.Join(texts, ", ") + ")"
-}
-
-// displayNames are the functions whose calls are shown under another name than they were made.
-var displayNames = map[string]string{
-	"sqrt": "SQRT", "ln": "ln", "rlike": "RLIKE", "regexp_like": "REGEXP_LIKE", "regexp": "REGEXP",
 }
 
 // temporalSQL shows operators on dates, times and intervals, which stand for other functions.
