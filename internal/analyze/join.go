@@ -207,8 +207,7 @@ func fresh(n plan.Node) (plan.Node, error) {
 		}
 		return out
 	}
-	var expr func(e plan.Expr) (plan.Expr, error)
-	expr = func(e plan.Expr) (plan.Expr, error) {
+	expr := func(e plan.Expr) (plan.Expr, error) {
 		switch e := e.(type) {
 		case *plan.Attr:
 			return renew(e), nil
