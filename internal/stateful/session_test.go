@@ -19,6 +19,7 @@ import (
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/fs/errfs"
 	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/state/lsm"
 	"github.com/millrace/millrace/internal/state/mem"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -81,6 +82,7 @@ type sessions struct {
 	values  []state.Values
 	task    exec.Task
 	version int64
+	memory  *lsm.Memory // when the state lies on disk
 }
 
 type fatal interface {
@@ -107,12 +109,26 @@ func newSessions(t fatal, partitions, workers int) *sessions {
 
 // open is a start of the query: nothing but files is left of what was before.
 func (s *sessions) open() {
-	store, err := mem.Provider{FS: s.mem}.Open("/state", s.op.Spec(s.task.Partitions, "m"))
+	s.close()
+	var p state.Provider = mem.Provider{FS: s.mem}
+	if s.memory != nil {
+		p = lsm.Provider{FS: s.mem, Memory: s.memory, Limit: 1}
+	}
+	store, err := p.Open("/state", s.op.Spec(s.task.Partitions, "m"))
 	if err != nil {
 		s.t.Fatalf("%v", err)
 	}
 	s.store, s.values = store, s.op.Attach(store, s.task.Partitions, &s.task)
 	s.load()
+}
+
+func (s *sessions) close() {
+	if s.store == nil {
+		return
+	}
+	if err := s.store.Close(); err != nil {
+		s.t.Fatalf("%v", err)
+	}
 }
 
 func (s *sessions) load() {
@@ -165,6 +181,16 @@ func (s *sessions) commit() {
 		s.t.Fatalf("%v", err)
 	}
 	s.version++
+	if err := s.store.Maintain(context.Background(), s.version-1); err != nil {
+		s.t.Fatalf("%v", err)
+	}
+}
+
+// onDisk moves the state to where it may be larger than memory.
+func (s *sessions) onDisk() *sessions {
+	s.memory = &lsm.Memory{}
+	s.open()
+	return s
 }
 
 func (s *sessions) total() int64 { return s.store.Stats().Rows }
@@ -248,6 +274,10 @@ func TestSessionsAgainstOracle(t *testing.T) {
 		mode := rapid.SampledFrom([]Mode{Append, Complete}).Draw(r, "mode")
 		partitions := rapid.SampledFrom([]int{1, 3, 20}).Draw(r, "partitions")
 		one, many, o := newSessions(r, partitions, 1), newSessions(r, partitions, 3), &oracle{byKey: map[string][]kept{}}
+		if rapid.IntRange(0, 9).Draw(r, "disk") == 0 {
+			many.onDisk()
+		}
+		defer many.close()
 		var b Bounds
 		b.Late, b.Evict = -1000, -1000
 		at := int64(0)
@@ -289,41 +319,51 @@ func TestSessionsAgainstOracle(t *testing.T) {
 	})
 }
 
-// Tables and indexes whose rows come and go are made anew, which does not show.
+// Tables and indexes whose rows come and go are made anew, and rows on disk are brought in when they are needed, which does not show.
 func TestManySessions(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	one, many, o := newSessions(t, 2, 1), newSessions(t, 2, 2), &oracle{byKey: map[string][]kept{}}
-	for batch := range int64(10) {
-		var rows []event
-		for range 4000 {
-			start := batch*10_000 + rng.Int64N(12_000)
-			rows = append(rows, event{start, start + 3, fmt.Sprintf("k%d", rng.IntN(3)+int(batch)*2000+rng.IntN(2000)), rng.Int64N(100)})
-		}
-		b := Bounds{Late: (batch - 2) * 10_000, Evict: (batch - 1) * 10_000}
-		want, figures := o.add(rows, Append, b)
-		if batch == 6 {
-			many.open()
-		}
-		got, stats := one.run(rows, 3, Append, b)
-		same, _ := many.run(rows, 3, Append, b)
-		if d := gocmp.Diff(got, same); d != "" {
-			t.Fatalf("batch %d depends on workers or restarts: %s", batch, d)
-		}
-		slices.Sort(got)
-		if d := gocmp.Diff(want, got); d != "" {
-			t.Fatalf("batch %d (-want +got)\n%s", batch, d)
-		}
-		if d := gocmp.Diff(figures, stats); d != "" {
-			t.Fatalf("batch %d: figures %s", batch, d)
-		}
-		one.commit()
-		many.commit()
-	}
-	for i, v := range one.values {
-		x := v.(*sessionValues).index
-		if x.keys.Cap() > 3*minIndexed {
-			t.Errorf("shard %d: %d keys for %d sessions", i, x.keys.Cap(), x.rows)
-		}
+	for _, disk := range []bool{false, true} {
+		t.Run(fmt.Sprintf("disk=%t", disk), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			one, many, o := newSessions(t, 2, 1), newSessions(t, 2, 2), &oracle{byKey: map[string][]kept{}}
+			keep, rows := int64(1), 4000
+			if disk {
+				many.onDisk()
+				keep, rows = 4, 5000 // more than stays in memory
+			}
+			defer many.close()
+			for batch := range int64(7) {
+				var list []event
+				for range rows {
+					start := batch*10_000 + rng.Int64N(12_000) - rng.Int64N(keep*10_000)
+					list = append(list, event{start, start + 3, fmt.Sprintf("k%d", rng.IntN(3)+int(start/10_000)*2000+rng.IntN(2000)), rng.Int64N(100)})
+				}
+				b := Bounds{Late: (batch - keep - 1) * 10_000, Evict: (batch - keep) * 10_000}
+				want, figures := o.add(list, Append, b)
+				if batch == 5 {
+					many.open()
+				}
+				got, stats := one.run(list, 3, Append, b)
+				same, _ := many.run(list, 3, Append, b)
+				if d := gocmp.Diff(got, same); d != "" {
+					t.Fatalf("batch %d depends on workers or restarts: %s", batch, d)
+				}
+				slices.Sort(got)
+				if d := gocmp.Diff(want, got); d != "" {
+					t.Fatalf("batch %d (-want +got)\n%s", batch, d)
+				}
+				if d := gocmp.Diff(figures, stats); d != "" {
+					t.Fatalf("batch %d: figures %s", batch, d)
+				}
+				one.commit()
+				many.commit()
+			}
+			for i, v := range one.values {
+				x := v.(*sessionValues).index
+				if x.keys.Cap() > 2*x.rows+2*minIndexed {
+					t.Errorf("shard %d: %d keys for %d sessions", i, x.keys.Cap(), x.rows)
+				}
+			}
+		})
 	}
 }
 
