@@ -10,6 +10,7 @@ import (
 
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/state/lsm"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -96,10 +97,12 @@ func (q *Query) State(operator int) []string {
 		if _, err := strconv.Atoi(shard); err != nil {
 			continue
 		}
-		for _, f := range q.segments(path.Join(dir, shard)) {
-			if err := q.apply(rows, f.name); err != nil {
-				q.e.t.Fatalf("state: %v", err)
-			}
+		look := q.lookSegments
+		if slices.ContainsFunc(q.List(path.Join(dir, shard)), lsm.IsFile) {
+			look = q.lookTree
+		}
+		if err := look(rows, path.Join(dir, shard)); err != nil {
+			q.e.t.Fatalf("state: %v", err)
 		}
 	}
 	out := make([]string, 0, len(rows))
@@ -108,6 +111,26 @@ func (q *Query) State(operator int) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+func (q *Query) lookSegments(rows map[string]string, dir string) error {
+	for _, f := range q.segments(dir) {
+		if err := q.apply(rows, f.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *Query) lookTree(rows map[string]string, dir string) error {
+	_, _, batches, err := lsm.Inspect(q.e.disk.found(), path.Join(q.Checkpoint(), dir))
+	for _, b := range batches {
+		for i := range b.N {
+			row := FormatRow(rowAt(b.Cols, i))
+			rows[row] = row
+		}
+	}
+	return err
 }
 
 type segment struct {

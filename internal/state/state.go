@@ -129,12 +129,6 @@ type Table interface {
 	Remove(bound int64) (int64, error)
 	// Scan goes through every row in the order in which they were first seen.
 	Scan() (Cursor, error)
-	// Expired appends the rows at hand whose event time is at most bound, All every row at hand: all there are when the provider
-	// keeps rows in memory.
-	Expired(bound int64, rows []uint32) ([]uint32, error)
-	All(rows []uint32) ([]uint32, error)
-	// Len is the number of rows at hand.
-	Len() int
 	// Sort puts rows in the order in which they were first seen.
 	Sort(rows []uint32)
 	// Keys returns the key columns of rows.

@@ -38,11 +38,13 @@ func variants(l limits) []variant {
 		{partitions: 1, vector: 1, workers: 1, splits: 1},
 		{partitions: 5, vector: 3, workers: 5, splits: 3},
 	}
+	vs = append(vs, variant{partitions: 3, vector: 4096, workers: 2, splits: 1, provider: "millrace.lsm"})
 	if l.noSplits {
 		vs[2].splits = 1
 	}
 	if !l.noRestart {
 		vs = append(vs, variant{partitions: 5, vector: 1, workers: 2, splits: 1, restart: true})
+		vs = append(vs, variant{partitions: 2, vector: 4096, workers: 2, splits: 1, restart: true, provider: "millrace.lsm"})
 	}
 	return vs
 }

@@ -126,3 +126,21 @@ func (l layout) cutHead(row []byte) (number uint64, at int64, rest []byte, err e
 	}
 	return binary.BigEndian.Uint64(row), at, row[n:], nil
 }
+
+// entry reads a row of the tree.
+func (l layout) entry(key, value []byte) (e entry, err error) {
+	key = key[2:]
+	if e.number, e.at, e.value, err = l.cutHead(value); err != nil {
+		return e, err
+	}
+	if l.ByTime {
+		if len(key) < timeBytes {
+			return e, errRow
+		}
+		e.at, key = readTime(key), key[timeBytes:]
+	}
+	if !l.Grouped {
+		e.key = key
+	}
+	return e, nil
+}

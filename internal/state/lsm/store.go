@@ -40,7 +40,7 @@ func (p Provider) Open(dir string, spec state.Spec) (state.Store, error) {
 		p.Limit = DefaultLimit
 	}
 	top := filepath.Join(dir, strconv.Itoa(spec.Operator))
-	s := &store{fsys: p.FS, top: top, dir: filepath.Join(top, "0"), spec: spec, version: -1, treeVersion: -1,
+	s := &store{fsys: p.FS, top: top, dir: filepath.Join(top, "0"), scratch: "live", spec: spec, version: -1, treeVersion: -1,
 		snapshotBytes: snapshotBytes, snapshotChanges: snapshotChanges, spare: maxSpare, sortBytes: minSort}
 	s.tables = make([]*table, state.Shards(spec.Partitions))
 	s.grant = p.Memory.grant(p.Limit)
@@ -53,6 +53,7 @@ type store struct {
 	fsys    fs.FS
 	top     string // of the operator
 	dir     string
+	scratch string // the folder in dir where the tree is
 	spec    state.Spec
 	layout  layout
 	grant   *grant
@@ -223,8 +224,7 @@ func (s *store) list() error {
 			continue
 		}
 		for _, kind := range []string{changes, snapshot, folder} {
-			name, ok := strings.CutSuffix(e.Name(), kind)
-			if v, err := strconv.ParseInt(name, 10, 64); ok && err == nil {
+			if v, ok := versionOf(e.Name(), kind); ok {
 				s.files[kind] = append(s.files[kind], v)
 			}
 		}
@@ -242,6 +242,13 @@ func (s *store) list() error {
 	delete(s.files, folder)
 	s.listed = true
 	return nil
+}
+
+// versionOf is the version in the name of a file of a kind.
+func versionOf(name, kind string) (version int64, ok bool) {
+	name, ok = strings.CutSuffix(name, kind)
+	version, err := strconv.ParseInt(name, 10, 64)
+	return version, ok && err == nil
 }
 
 func (s *store) remove(name string) error {

@@ -130,9 +130,10 @@ func (t *table) iterator() (*pebble.Iterator, error) {
 		return nil, t.readError(err)
 	}
 	if t.it == nil {
-		it, err := t.s.tree.NewIter(nil)
+		it, err := t.s.iterate(nil, nil)
 		if err != nil {
-			return nil, t.readError(err)
+			t.err = err
+			return nil, err
 		}
 		t.it = it
 	}
@@ -495,20 +496,6 @@ func (t *table) Sort(rows []uint32) {
 
 // Keys implements state.Table.
 func (t *table) Keys(rows []uint32) []*vec.Vector { return t.keys.Keys(rows) }
-
-// Expired implements state.Table.
-func (t *table) Expired(bound int64, rows []uint32) ([]uint32, error) {
-	for _, p := range t.present(bound) {
-		rows = append(rows, p.row)
-	}
-	return rows, nil
-}
-
-// All implements state.Table.
-func (t *table) All(rows []uint32) ([]uint32, error) { return t.keys.Live(rows), nil }
-
-// Len implements state.Table.
-func (t *table) Len() int { return t.keys.Len() }
 
 // bytes estimates the memory held.
 func (t *table) bytes() int64 {

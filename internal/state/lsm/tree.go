@@ -22,7 +22,7 @@ import (
 // treeFormat is the version of the database's own files. A newer one is another line in docs/format/state-lsm.md.
 const treeFormat = pebble.FormatTableFormatV6
 
-func (s *store) live() string    { return filepath.Join(s.dir, "live") }
+func (s *store) live() string    { return filepath.Join(s.dir, s.scratch) }
 func (s *store) treeDir() string { return filepath.Join(s.live(), "tree") }
 
 // tableFile tells whether a file of the tree never changes.
@@ -75,13 +75,14 @@ func (s *store) open(exists bool) (err error) {
 	}()
 	o := &pebble.Options{
 		FS: s.disk, Logger: s.disk, DisableWAL: true, FormatMajorVersion: treeFormat, ErrorIfNotExists: exists,
-		Cache: s.grant.cache, FileCache: s.grant.files,
-		MemTableSize: s.grant.memTable, MemTableStopWritesThreshold: memTables,
-		LBaseMaxBytes: 64 << 20, NoSyncOnClose: true,
+		MemTableStopWritesThreshold: memTables, LBaseMaxBytes: 64 << 20, NoSyncOnClose: true,
 		EventListener: &pebble.EventListener{
 			BackgroundError: s.disk.fail,
 			DataCorruption:  func(i pebble.DataCorruptionInfo) { s.disk.fail(i.Details) },
 		},
+	}
+	if g := s.grant; g != nil {
+		o.Cache, o.FileCache, o.MemTableSize = g.cache, g.files, g.memTable
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
@@ -201,6 +202,18 @@ func (s *store) closeTree() (err error) {
 		return nil
 	}
 	return err
+}
+
+// iterate opens an iterator over the keys from lower and below upper; nil is no bound.
+func (s *store) iterate(lower, upper []byte) (*pebble.Iterator, error) {
+	if err := s.ok(); err != nil {
+		return nil, s.readError(err)
+	}
+	it, err := s.tree.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return nil, s.readError(err)
+	}
+	return it, nil
 }
 
 // readError is the error of a look into the tree.

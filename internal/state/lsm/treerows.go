@@ -24,9 +24,6 @@ type treeRows struct {
 
 // treeRows opens the rows that expire, or all.
 func (t *table) treeRows(expire bool, bound int64) (*treeRows, error) {
-	if err := t.s.ok(); err != nil {
-		return nil, t.readError(err)
-	}
 	lower, upper := prefix(rowKind, t.shard), after(prefix(rowKind, t.shard))
 	x := &treeRows{t: t}
 	switch {
@@ -48,9 +45,10 @@ func (t *table) treeRows(expire bool, bound int64) (*treeRows, error) {
 		}
 	}
 	slices.SortFunc(x.known, byPlace)
-	it, err := t.s.tree.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	it, err := t.s.iterate(lower, upper)
 	if err != nil {
-		return nil, t.readError(err)
+		t.err = err
+		return nil, err
 	}
 	x.it = it
 	if expire && !t.layout.ByTime {
@@ -72,20 +70,12 @@ func (x *treeRows) sort(expire bool) error {
 		if err != nil {
 			return x.t.readError(err)
 		}
-		number, at, rest, err := l.cutHead(v)
+		e, err := l.entry(x.it.Key(), v)
 		if err != nil {
 			return x.t.readError(err)
 		}
-		key := x.it.Key()[2:]
-		if l.ByTime {
-			at, key = readTime(key), key[timeBytes:]
-		}
-		if l.Expires && at <= x.t.expired {
+		if l.Expires && e.at <= x.t.expired {
 			continue
-		}
-		e := entry{at: at, number: number, value: rest}
-		if !l.Grouped {
-			e.key = key
 		}
 		if err := x.sorted.add(e, expire); err != nil {
 			return err
@@ -193,9 +183,9 @@ func (x *timeRows) read() error {
 
 func (x *timeRows) readRows() error {
 	if x.rows == nil {
-		it, err := x.t.s.tree.NewIter(nil)
+		it, err := x.t.s.iterate(nil, nil)
 		if err != nil {
-			return x.t.readError(err)
+			return err
 		}
 		x.rows = it
 	}

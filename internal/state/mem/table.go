@@ -142,18 +142,6 @@ func (t *table) Remove(bound int64) (int64, error) {
 	return int64(len(rows)), nil
 }
 
-// Expired implements state.Table.
-func (t *table) Expired(bound int64, rows []uint32) ([]uint32, error) {
-	found, _ := t.expired(bound)
-	return append(rows, found...), nil
-}
-
-// All implements state.Table.
-func (t *table) All(rows []uint32) ([]uint32, error) { return t.keys.Live(rows), nil }
-
-// Len implements state.Table.
-func (t *table) Len() int { return t.keys.Len() }
-
 // Scan implements state.Table.
 func (t *table) Scan() (state.Cursor, error) { return &cursor{t: t, rows: t.keys.Live(nil)}, nil }
 

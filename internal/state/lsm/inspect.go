@@ -1,0 +1,166 @@
+package lsm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/google/uuid"
+
+	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// Inspect reads the newest version of the state of an operator, whoever it belongs to: the columns are those that its files name. dir
+// is the folder of partition 0. Rows come shard by shard in the order in which they were first seen. A query that runs on the state is
+// not disturbed as long as it does not delete what is being read.
+func Inspect(fsys fs.FS, dir string) (keys, values []types.DataType, rows []*vec.Batch, err error) {
+	s := &store{fsys: fsys, dir: dir, scratch: "look-" + uuid.NewString(), treeVersion: -1}
+	version, err := s.newest()
+	if err != nil || version == 0 {
+		return nil, nil, nil, err
+	}
+	h, err := s.readHeader(version)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s.layout = h.Layout
+	s.spec = state.Spec{Operator: 0, Name: h.Operator, Meaning: h.Meaning, Partitions: h.Partitions}
+	if keys, s.spec.Keys, err = columnsOf(h.Keys); err == nil {
+		values, s.spec.Values, err = columnsOf(h.Values)
+	}
+	if err != nil {
+		return nil, nil, nil, damaged(s.file(version, changes), err)
+	}
+	err = s.fill(version)
+	for shard := 0; err == nil && shard < state.Shards(h.Partitions); shard++ {
+		var b *vec.Batch
+		if b, err = s.dump(shard, keys, values); b != nil {
+			rows = append(rows, b)
+		}
+	}
+	return keys, values, rows, errors.Join(err, s.drop())
+}
+
+// newest is the newest version that there are files of.
+func (s *store) newest() (int64, error) {
+	s.files = map[string][]int64{}
+	entries, err := s.fsys.ReadDir(s.dir)
+	if err != nil {
+		return 0, err
+	}
+	version := int64(0)
+	for _, e := range entries {
+		for _, kind := range []string{changes, snapshot} {
+			if v, ok := versionOf(e.Name(), kind); ok {
+				s.published(v, kind)
+				version = max(version, v)
+			}
+		}
+	}
+	s.listed = true
+	return version, nil
+}
+
+// readHeader reads the header of a version's file.
+func (s *store) readHeader(version int64) (h header, err error) {
+	name, magic := s.file(version, changes), changesMagic
+	if s.base(version) == version {
+		name, magic = s.file(version, snapshot), snapshotMagic
+	}
+	err = s.reading(name, "CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_NOT_EXISTS", func(r io.Reader) error {
+		b, err := newBlockReader(r, name, magic)
+		if err != nil {
+			return err
+		}
+		return b.header(&h)
+	})
+	if err == nil && (h.Partitions < 1 || h.Version != version) {
+		err = damaged(name, fmt.Errorf("it is version %d of %d partitions", h.Version, h.Partitions))
+	}
+	return h, err
+}
+
+func columnsOf(texts []string) (ts []types.DataType, fields []types.Field, err error) {
+	for _, text := range texts {
+		t, err := types.ParseType(text)
+		if err != nil {
+			return nil, nil, err
+		}
+		ts, fields = append(ts, t), append(fields, types.Field{Type: t})
+	}
+	return ts, fields, nil
+}
+
+// fill makes the tree of a version.
+func (s *store) fill(version int64) error {
+	base := s.base(version)
+	if err := s.openTree(base); err != nil {
+		return err
+	}
+	for v := base + 1; v <= version; v++ {
+		if _, err := s.apply(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dump reads all rows of a shard.
+func (s *store) dump(shard int, keys, values []types.DataType) (*vec.Batch, error) {
+	sorted := newSorter(s, maxSort)
+	lower := prefix(rowKind, shard)
+	it, err := s.iterate(lower, after(lower))
+	if err != nil {
+		return nil, err
+	}
+	defer it.Close()
+	for ok := it.First(); ok; ok = it.Next() {
+		v, err := it.ValueAndErr()
+		if err != nil {
+			return nil, s.readError(err)
+		}
+		e, err := s.layout.entry(it.Key(), v)
+		if err == nil {
+			err = sorted.add(e, false)
+		}
+		if err != nil {
+			return nil, s.readError(err)
+		}
+	}
+	if err := errors.Join(it.Error(), sorted.finish()); err != nil {
+		return nil, s.readError(err)
+	}
+	var rows [][]byte
+	for {
+		e, err := sorted.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, append(append([]byte(nil), e.key...), e.value...))
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	cols, err := decodeRows(rows, append(append([]types.DataType(nil), keys...), values...))
+	if err != nil {
+		return nil, s.readError(err)
+	}
+	return vec.NewBatch(len(rows), cols...), nil
+}
+
+// IsFile tells whether a name, of a file in the folder of a partition, is one of this provider's.
+func IsFile(name string) bool {
+	for _, kind := range []string{changes, folder} {
+		if _, ok := versionOf(filepath.Base(name), kind); ok {
+			return true
+		}
+	}
+	return false
+}
