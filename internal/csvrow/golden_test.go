@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // optionsOf reads options as a user gives them.
@@ -40,16 +43,16 @@ func goldenPath() string {
 	return "testdata/lines.jsonl"
 }
 
-func goldens(t testing.TB, path string) []record {
+func goldens[T any](t testing.TB, path string) []T {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var out []record
+	var out []T
 	for s := bufio.NewScanner(f); s.Scan(); {
-		var r record
+		var r T
 		if err := json.Unmarshal(s.Bytes(), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +90,7 @@ func show(v []*string) string {
 
 func TestMachineGoldens(t *testing.T) {
 	wrong := map[string]int{}
-	for _, r := range goldens(t, goldenPath()) {
+	for _, r := range goldens[record](t, goldenPath()) {
 		o := optionsOf(t, r.Options)
 		m := newMachine(&o)
 		m.line([]byte(r.Text), len(r.Text))
@@ -96,6 +99,58 @@ func TestMachineGoldens(t *testing.T) {
 			key, _ := json.Marshal(r.Options)
 			if wrong[string(key)]++; wrong[string(key)] <= 3 {
 				t.Errorf("%s %q:\n got %s\nwant %s (fault %d)", key, r.Text, got, want, m.fault)
+			}
+		}
+	}
+	for k, n := range wrong {
+		t.Errorf("%s: %d wrong", k, n)
+	}
+}
+
+// document is a text whose records may span lines and what Apache Spark 4.2.0 makes of it.
+type document struct {
+	Options map[string]string `json:"o"`
+	Text    string            `json:"t"`
+	Rows    []struct {
+		Values  []*string `json:"v"`
+		Corrupt *string   `json:"c"`
+	} `json:"r"`
+}
+
+func TestDocumentGoldens(t *testing.T) {
+	path := "testdata/documents.jsonl"
+	if p := os.Getenv("CSV_DOCUMENTS"); p != "" {
+		path = p
+	}
+	const width = 9
+	wrong := map[string]int{}
+	for _, d := range goldens[document](t, path) {
+		o := optionsOf(t, d.Options)
+		o.MultiLine, o.Prune = true, false
+		r := newReader(t, "c0 STRING, c1 STRING, c2 STRING, c3 STRING, c4 STRING, c5 STRING, c6 STRING, c7 STRING, c8 STRING, _corrupt_record STRING", "", o)
+		if o.Header {
+			r.SkipHeader()
+		}
+		err := r.Document([]byte(d.Text))
+		for more := true; more && err == nil; {
+			more, err = r.Records(1 << 10)
+		}
+		var want []string
+		for _, row := range d.Rows {
+			values := append(row.Values, make([]*string, width-len(row.Values))...)
+			line := make([]string, width+1)
+			for i, s := range append(values, row.Corrupt) {
+				if line[i] = "null"; s != nil {
+					line[i] = *s
+				}
+			}
+			want = append(want, strings.Join(line, " | "))
+		}
+		got := rowsOf(r.Take())
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			key, _ := json.Marshal(d.Options)
+			if wrong[string(key)]++; wrong[string(key)] <= 3 {
+				t.Errorf("%s %q: %v\n-want +got\n%s", key, d.Text, err, diff)
 			}
 		}
 	}

@@ -202,8 +202,8 @@ func (m *machine) line(text []byte, end int) bool {
 }
 
 func (m *machine) skipLine() {
-	for m.read() {
-		if m.ch == m.newLine {
+	for {
+		if c, ok := m.next(); !ok || c == m.newLine {
 			return
 		}
 	}
@@ -220,7 +220,7 @@ func (m *machine) finish() bool {
 		}
 	}
 	if !whole {
-		whole = m.prev != 0 && m.ch != m.delim && m.ch != m.newLine
+		whole = m.prev != 0 && m.ch != m.delim && m.ch != m.newLine && m.ch != m.comment
 		if m.match > 0 {
 			m.saveMatch()
 			whole = true

@@ -194,16 +194,18 @@ func (m *machine) skipValue() bool {
 	if len(m.sep) == 1 {
 		return m.until(m.delim, m.newLine, m.newLine)
 	}
-	for m.match < len(m.sep) && m.ch != m.newLine {
-		if m.sep[m.match] == m.ch {
-			m.match++
-		} else {
+	m.match = 0
+	for m.ch != m.newLine {
+		if m.sep[m.match] != m.ch {
 			m.match = 0
+		} else if m.match++; m.match == len(m.sep) {
+			break
 		}
 		if !m.read() {
 			return false
 		}
 	}
+	m.match = 0
 	return true
 }
 

@@ -216,7 +216,7 @@ func (r *Reader) Records(max int) (more bool, err error) {
 			return false, nil
 		}
 		text := r.doc[r.m.from:r.m.pos]
-		if err := r.take(bytes.TrimRight(text, "\r\n")); err != nil {
+		if err := r.take(withoutBreak(text)); err != nil {
 			return true, err
 		}
 	}
@@ -345,6 +345,17 @@ func (r *Reader) malformed(text []byte) error {
 			"sourceType", `"STRING"`, "targetType", errclass.Expr(c.typ.SQL())))
 	}
 	return e.WithCause(errclass.New("MALFORMED_CSV_RECORD", "badRecord", clip(text)))
+}
+
+// withoutBreak takes the line break off a record.
+func withoutBreak(text []byte) []byte {
+	if rest, ok := bytes.CutSuffix(text, []byte("\r\n")); ok {
+		return rest
+	}
+	if n := len(text); n > 0 && (text[n-1] == '\n' || text[n-1] == '\r') {
+		return text[:n-1]
+	}
+	return text
 }
 
 // clip shortens a record for a message.

@@ -85,7 +85,7 @@ func readLines(t testing.TB, r *Reader, text string, max int) ([]string, error) 
 
 // TestReaderGoldens reads the recorded lines as texts of lines.
 func TestReaderGoldens(t *testing.T) {
-	all := goldens(t, goldenPath())
+	all := goldens[record](t, goldenPath())
 	const width = 19
 	var ddl []string
 	for i := range width {

@@ -195,6 +195,9 @@ func (r *Reader) scanLine(text []byte, start int) int {
 
 // quotedEnd finds the quote that ends a quoted field that begins at from, when there is nothing else to it.
 func (r *Reader) quotedEnd(text []byte, from int) (end int, ascii, ok bool) {
+	if r.quote == 0 {
+		return 0, false, false // a zero in the text, which the machine takes for a quote
+	}
 	sum, i := byte(0), from
 	for {
 		c := text[i]

@@ -85,7 +85,8 @@ func (r *FormatReader) Timestamp(s []byte) (int64, bool) {
 // TimestampNTZ reads a time on the clock. A text with a zone is none.
 func (r *FormatReader) TimestampNTZ(s []byte) (int64, bool) {
 	if r.ntz != nil {
-		return r.ntz.ParseLocal(s)
+		local, loc, offset, ok := r.ntz.parse(s)
+		return local, ok && loc == nil && offset == noOffset
 	}
 	t, ok := ParseText(s)
 	return t.Local, ok && t.HasDate && !t.HasZone

@@ -66,7 +66,11 @@ func (d *decoder) Check(schema types.StructType) error {
 		return errclass.New("INVALID_CORRUPT_RECORD_TYPE", "columnName", errclass.Ident(name), "actualType", errclass.Expr(schema.Fields[i].Type.SQL()))
 	}
 	d.data = schema
-	return csvrow.Unsupported(schema, "CSV")
+	if err := csvrow.Unsupported(schema, "CSV"); err != nil {
+		return err
+	}
+	_, err := csvrow.NewReader(schema, schema, d.opts) // looks at the patterns that the schema needs
+	return err
 }
 
 // CheckColumns implements files.ColumnChecker. Which records are corrupt depends on the other columns that are read.
