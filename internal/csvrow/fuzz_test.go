@@ -46,6 +46,7 @@ func FuzzLines(f *testing.F) {
 func FuzzDocument(f *testing.F) {
 	f.Add("a,\"b\nc\"\r\n\"d\"\"e\",\n", byte(0))
 	f.Add("\"a\n,b\"c\n\"", byte(16))
+	f.Add("0", byte(10))
 	f.Fuzz(func(t *testing.T, text string, dialect byte) {
 		if len(text) > 1<<12 {
 			t.Skip()

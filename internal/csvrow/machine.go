@@ -64,6 +64,7 @@ type machine struct {
 	at, pos   int // start of ch, and what follows it
 	end       int
 	normalize bool
+	done      bool // the end of the text has been seen
 	ch, prev  rune
 
 	buf       []byte
@@ -134,7 +135,7 @@ func (m *machine) detectBreak(text []byte) {
 func (m *machine) begin(text []byte, from, end int) {
 	m.text, m.pos, m.end = text, from, end
 	m.ch, m.prev, m.normalize, m.match = 0, 0, true, 0
-	m.pending, m.fault = nil, noFault
+	m.pending, m.fault, m.done = nil, noFault, false
 }
 
 // record reads the next record that has values; ok is false at the end of the text. The tokens are valid until the next call.
@@ -142,6 +143,9 @@ func (m *machine) record() (ok bool) {
 	for {
 		if m.pop() {
 			return true
+		}
+		if m.done {
+			return false
 		}
 		m.buf, m.start, m.toks, m.skipped, m.depth = m.buf[:0], 0, m.toks[:0], false, 0
 		m.from = m.pos
@@ -211,6 +215,7 @@ func (m *machine) skipLine() {
 
 // finish ends the record at the end of the text.
 func (m *machine) finish() bool {
+	m.done = true
 	whole := false // there is a value, even an empty one
 	if m.ch == m.quote {
 		if m.prev == m.quote {
