@@ -38,6 +38,12 @@ type ColumnChecker interface {
 	CheckColumns(want types.StructType) error
 }
 
+// Numberer is implemented by decoders that know the places of rows within their files, which are then row_index of _metadata.
+type Numberer interface {
+	// FirstRow is the place of the first row of the batch that was read last. The others follow it without gaps.
+	FirstRow(rows Rows) int64
+}
+
 // Rows yields the rows of a piece. A batch is Owned.
 type Rows interface {
 	Next(ctx context.Context) (*vec.Batch, error) // io.EOF ends

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -25,7 +26,7 @@ const (
 // MetadataColumn is the hidden column with facts on the file that a row comes from.
 const MetadataColumn = "_metadata"
 
-var metadataType = types.Struct(
+var fileFacts = types.Struct(
 	types.Field{Name: "file_path", Type: types.String},
 	types.Field{Name: "file_name", Type: types.String},
 	types.Field{Name: "file_size", Type: types.Long},
@@ -33,6 +34,14 @@ var metadataType = types.Struct(
 	types.Field{Name: "file_block_length", Type: types.Long},
 	types.Field{Name: "file_modification_time", Type: types.Timestamp},
 )
+
+// metadataType is the type of the hidden column: with the places of rows in formats that know them.
+func (t *Table) metadataType() types.StructType {
+	if _, ok := t.decoder.(Numberer); !ok {
+		return fileFacts
+	}
+	return types.Struct(append(slices.Clone(fileFacts.Fields), types.Field{Name: "row_index", Type: types.Long})...)
+}
 
 // plan is how the columns that are wanted come about.
 type plan struct {
@@ -82,7 +91,7 @@ func (t *Table) plan(want source.Projection) (*plan, error) {
 			return nil, errclass.New("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION", "objectName", errclass.Ident(name))
 		}
 		p.cols = append(p.cols, column{from: fromMetadata})
-		p.out.Fields = append(p.out.Fields, types.Field{Name: name, Type: metadataType})
+		p.out.Fields = append(p.out.Fields, types.Field{Name: name, Type: t.metadataType()})
 	}
 	for _, f := range want.Filters {
 		if t.parts.Index(f.Column) >= 0 {
@@ -152,17 +161,19 @@ type split struct {
 
 // Open implements source.Split.
 func (s *split) Open(context.Context) (source.Reader, error) {
-	return &Reader{plan: s.plan, pieces: s.pieces}, nil
+	numbered, _ := s.plan.t.decoder.(Numberer)
+	return &Reader{plan: s.plan, pieces: s.pieces, numbered: numbered}, nil
 }
 
 // Reader reads a split. Beside source.Reader it gives vectors, for callers inside the engine.
 type Reader struct {
-	plan   *plan
-	pieces []Piece
-	cur    Piece
-	rows   Rows
-	consts []*vec.Vector // one row for each column that does not come from the data
-	err    error
+	plan     *plan
+	pieces   []Piece
+	cur      Piece
+	rows     Rows
+	consts   []*vec.Vector // one row for each column that does not come from the data
+	numbered Numberer      // of a format that knows the places of rows
+	err      error
 }
 
 // Next implements source.Reader.
@@ -240,10 +251,14 @@ func (r *Reader) open(ctx context.Context) error {
 				value = r.cur.Values[c.i]
 			}
 		case fromMetadata:
-			value = types.Row{
+			row := types.Row{
 				fs.ShortURI(r.cur.Path), baseName(r.cur.Path), r.cur.Size, r.cur.Off, r.cur.Len,
 				types.Micros(r.cur.ModTime.UnixMilli() * 1000),
 			}
+			if r.numbered != nil {
+				row = append(row, int64(0))
+			}
+			value = row
 		}
 		b := vec.NewBuilder(r.plan.out.Fields[i].Type)
 		if err := b.AppendValue(value); err != nil {
@@ -257,13 +272,31 @@ func (r *Reader) open(ctx context.Context) error {
 func (r *Reader) assemble(b *vec.Batch) *vec.Batch {
 	out := &vec.Batch{N: b.N, Sel: b.Sel, Cols: make([]*vec.Vector, len(r.plan.cols))}
 	for i, c := range r.plan.cols {
-		if c.from == fromData {
+		switch {
+		case c.from == fromData:
 			out.Cols[i] = b.Cols[c.i]
-		} else {
+		case c.from == fromMetadata && r.numbered != nil:
+			out.Cols[i] = r.numberRows(r.consts[i], b.N)
+		default:
 			out.Cols[i] = vec.NewConst(r.consts[i], b.N)
 		}
 	}
 	return out
+}
+
+// numberRows is _metadata for n rows with the places that they have in their file.
+func (r *Reader) numberRows(one *vec.Vector, n int) *vec.Vector {
+	kids := make([]*vec.Vector, len(one.Kids()))
+	for i, k := range one.Kids() {
+		kids[i] = vec.NewConst(k, n)
+	}
+	places := vec.NewFixed(types.Long, n)
+	first := r.numbered.FirstRow(r.rows)
+	for i := range vec.Fixed[int64](places) {
+		vec.Fixed[int64](places)[i] = first + int64(i)
+	}
+	kids[len(kids)-1] = places
+	return vec.NewStruct(one.Type(), n, kids)
 }
 
 // Close implements source.Reader.

@@ -248,7 +248,7 @@ func (t *Table) HiddenColumns() []types.Field {
 	if t.schema.IndexFold(MetadataColumn) >= 0 {
 		return nil
 	}
-	return []types.Field{{Name: MetadataColumn, Type: metadataType}}
+	return []types.Field{{Name: MetadataColumn, Type: t.metadataType()}}
 }
 
 // Scan implements source.Batch. The files are those that were there when the table was opened.

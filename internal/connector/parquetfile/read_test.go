@@ -19,6 +19,7 @@ import (
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/source"
+	"github.com/millrace/millrace/source/sourcetest"
 	"github.com/millrace/millrace/types"
 )
 
@@ -313,6 +314,34 @@ func TestStatistics(t *testing.T) {
 		got, err := read(t, whole(f), s, tt.f)
 		if err != nil || len(got) != tt.want {
 			t.Errorf("%+v: %d rows, want %d (%v)", tt.f, len(got), tt.want, err)
+		}
+	}
+}
+
+// Rows know their places, whichever row groups are read. d is an eighth of the place.
+func TestRowIndex(t *testing.T) {
+	table, err := files.Format{Kind: Kind{}, FS: fs.Local()}.Open(t.Context(),
+		source.Request{Format: "parquet", Paths: []string{"testdata/plain.parquet"}, Env: sourcetest.Env()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		filters []source.Filter
+		want    int
+	}{{nil, 300}, {[]source.Filter{{Column: "d", Op: source.GreaterEqual, Values: []any{13.0}}}, 200}} {
+		splits, err := table.(source.Batch).Scan(t.Context(), source.Projection{Columns: []string{"_metadata", "d"}, Filters: tt.filters})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := sourcetest.Rows(t, splits)
+		if len(rows) != tt.want {
+			t.Errorf("%d rows", len(rows))
+		}
+		for i, row := range rows {
+			place := 300 - tt.want + i
+			if want := fmt.Sprintf(`"row_index":%d} | %v`, place, float64(place)/8); !strings.HasSuffix(row, want) {
+				t.Fatalf("row %d: %s, want %s", i, row, want)
+			}
 		}
 	}
 }

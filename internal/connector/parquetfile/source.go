@@ -190,13 +190,24 @@ func (d *decoder) Open(_ context.Context, p files.Piece, want types.StructType, 
 		}
 		rows.cols = append(rows.cols, n)
 	}
+	first := int64(0)
 	for g := range r.NumRowGroups() {
 		if inPiece(r, g, p) && mayHold(r, g, m, filters) {
-			rows.groups = append(rows.groups, g)
+			rows.groups = append(rows.groups, group{g, first})
 		}
+		first += r.MetaData().RowGroup(g).NumRows()
 	}
 	return rows, nil
 }
+
+// group is a row group with the place of its first row within the file.
+type group struct {
+	i     int
+	first int64
+}
+
+// FirstRow implements files.Numberer.
+func (d *decoder) FirstRow(r files.Rows) int64 { return r.(*rows).first }
 
 // inPiece tells whether the middle of a row group lies in a piece of the file.
 func inPiece(r *file.Reader, g int, p files.Piece) bool {
@@ -230,8 +241,10 @@ type rows struct {
 	r      *file.Reader
 	types  types.StructType
 	cols   []*node
-	groups []int
+	groups []group
 	left   int64 // rows of the row group at hand
+	first  int64 // place within the file of the first row of the last batch
+	next   int64 // and of the row after it
 	batch  int64 // rows at a time
 }
 
@@ -248,8 +261,8 @@ func (r *rows) Next(ctx context.Context) (b *vec.Batch, err error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		rg := r.r.RowGroup(r.groups[0])
-		r.groups = r.groups[1:]
+		rg := r.r.RowGroup(r.groups[0].i)
+		r.next, r.groups = r.groups[0].first, r.groups[1:]
 		if r.left = rg.NumRows(); r.left < 0 {
 			return nil, errDamaged
 		}
@@ -265,6 +278,7 @@ func (r *rows) Next(ctx context.Context) (b *vec.Batch, err error) {
 	}
 	n := int(min(r.batch, r.left))
 	r.left -= int64(n)
+	r.first, r.next = r.next, r.next+int64(n)
 	b = vec.NewBatch(n)
 	for i, c := range r.cols {
 		v, _, ok, err := c.read(n)
