@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -165,11 +166,11 @@ func (k *keyScope) one(e plan.Expr) (plan.Expr, error) {
 
 func (k *keyScope) ordinal(pos int) (plan.Expr, error) {
 	if pos < 1 || pos > len(k.items) {
-		return nil, errclass.New("GROUP_BY_POS_OUT_OF_RANGE", "index", itoa(pos), "size", itoa(len(k.items)))
+		return nil, errclass.New("GROUP_BY_POS_OUT_OF_RANGE", "index", strconv.Itoa(pos), "size", strconv.Itoa(len(k.items)))
 	}
 	e := k.items[pos-1]
 	if hasAgg(e) {
-		return nil, errclass.New("GROUP_BY_POS_AGGREGATE", "index", itoa(pos), "aggExpr", sqlText(e))
+		return nil, errclass.New("GROUP_BY_POS_AGGREGATE", "index", strconv.Itoa(pos), "aggExpr", sqlText(e))
 	}
 	return plan.Trim(e), nil
 }

@@ -3,6 +3,7 @@ package analyze
 import (
 	"context"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -68,7 +69,7 @@ func tree(n plan.Node) string {
 	ids := map[string]string{}
 	return number.ReplaceAllStringFunc(strings.TrimRight(plan.TreeString(n), "\n"), func(s string) string {
 		if ids[s] == "" {
-			ids[s] = "#" + itoa(len(ids))
+			ids[s] = "#" + strconv.Itoa(len(ids))
 		}
 		return ids[s]
 	})

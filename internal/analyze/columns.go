@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -116,7 +117,7 @@ func (r *resolver) drop(n *plan.Drop) (plan.Node, error) {
 func (r *resolver) toNames(n *plan.ToNames) (plan.Node, error) {
 	out := visible(n.Child.Output())
 	if len(out) != len(n.Names) {
-		return nil, errclass.New("ASSIGNMENT_ARITY_MISMATCH", "numTarget", itoa(len(out)), "numExpr", itoa(len(n.Names)))
+		return nil, errclass.New("ASSIGNMENT_ARITY_MISMATCH", "numTarget", strconv.Itoa(len(out)), "numExpr", strconv.Itoa(len(n.Names)))
 	}
 	return renamed(n.Child, out, n.Names), nil
 }
@@ -129,7 +130,7 @@ func (r *resolver) toSchema(n *plan.ToSchema) (plan.Node, error) {
 		found := sc.named(f.Name)
 		switch {
 		case len(found) > 1:
-			return nil, errclass.New("AMBIGUOUS_COLUMN_OR_FIELD", "name", errclass.Ident(f.Name), "n", itoa(len(found)))
+			return nil, errclass.New("AMBIGUOUS_COLUMN_OR_FIELD", "name", errclass.Ident(f.Name), "n", strconv.Itoa(len(found)))
 		case len(found) == 0 && !f.Nullable:
 			return nil, sc.unresolved([]string{f.Name})
 		case len(found) == 0:
@@ -278,7 +279,7 @@ func (r *resolver) unpivoted(n *plan.Unpivot, ids []plan.Expr, values [][]plan.E
 		null := false
 		for i, v := range values {
 			if len(v) != len(n.ValueNames) {
-				return nil, errclass.New("UNPIVOT_VALUE_SIZE_MISMATCH", "names", itoa(len(n.ValueNames)))
+				return nil, errclass.New("UNPIVOT_VALUE_SIZE_MISMATCH", "names", strconv.Itoa(len(n.ValueNames)))
 			}
 			ts[i] = plan.TypeOf(v[c])
 			null = null || plan.NullableOf(v[c])

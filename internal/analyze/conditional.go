@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -253,7 +254,7 @@ func ordinal(n int) string {
 	if n < len(ordinals) {
 		return ordinals[n]
 	}
-	return itoa(n) + "th"
+	return strconv.Itoa(n) + "th"
 }
 
 // structOf makes a struct whose fields are named after the arguments.
@@ -264,7 +265,7 @@ func (sc *scope) structOf(name string, f *plan.Func) (plan.Expr, error) {
 	}
 	var pairs, shown []plan.Expr
 	for i, a := range args {
-		field := "col" + itoa(i+1)
+		field := "col" + strconv.Itoa(i+1)
 		switch n := a.(type) {
 		case *plan.Attr:
 			field = n.Name

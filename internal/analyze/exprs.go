@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -76,7 +77,7 @@ func (sc *scope) expr(e plan.Expr) (plan.Expr, error) {
 	case *plan.Param:
 		name := e.Name
 		if name == "" {
-			name = "_" + itoa(e.Pos)
+			name = "_" + strconv.Itoa(e.Pos)
 		}
 		return nil, errclass.New("UNBOUND_SQL_PARAMETER", "name", name)
 	case *plan.Lambda:
@@ -214,7 +215,7 @@ func (sc *scope) field(t types.StructType, name string) (int, error) {
 		}
 		return 0, errclass.New("FIELD_NOT_FOUND", "fieldName", errclass.Ident(name), "fields", strings.Join(fields, ", "))
 	case n > 1:
-		return 0, errclass.New("AMBIGUOUS_REFERENCE_TO_FIELDS", "field", errclass.Ident(name), "count", itoa(n))
+		return 0, errclass.New("AMBIGUOUS_REFERENCE_TO_FIELDS", "field", errclass.Ident(name), "count", strconv.Itoa(n))
 	}
 	return found, nil
 }

@@ -12,8 +12,6 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // special finds the resolver of a function that the analyser knows itself, because it is more than a bound call; nil for any other.
 func special(name string) func(sc *scope, name string, f *plan.Func) (plan.Expr, error) {
 	switch name {
@@ -80,7 +78,7 @@ var castNames = map[string]types.DataType{
 }
 
 func wrongNumArgs(name, want string, got int) error {
-	return errclass.New("WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "functionName", errclass.Ident(name), "expectedNum", want, "actualNum", itoa(got))
+	return errclass.New("WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "functionName", errclass.Ident(name), "expectedNum", want, "actualNum", strconv.Itoa(got))
 }
 
 // function resolves a call.

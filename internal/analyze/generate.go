@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -84,7 +85,7 @@ func (sc *scope) stack(g *plan.Generator) error {
 			"inputExpr", errclass.Expr(g.Args[0].SQL()))
 	case n <= 0:
 		return errclass.New("DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE", "sqlExpr", errclass.Expr(g.SQL()), "exprName", "`n`",
-			"valueRange", "(0, 2147483647]", "currentValue", itoa(int(n)))
+			"valueRange", "(0, 2147483647]", "currentValue", strconv.Itoa(int(n)))
 	}
 	values := g.Args[1:]
 	cols := (len(values) + int(n) - 1) / int(n)
@@ -100,14 +101,14 @@ func (sc *scope) stack(g *plan.Generator) error {
 				t, first = u, i
 			}
 			if !types.SameType(t, u) {
-				return errclass.New("DATATYPE_MISMATCH.STACK_COLUMN_DIFF_TYPES", "sqlExpr", errclass.Expr(g.SQL()), "columnIndex", itoa(c),
-					"leftParamIndex", itoa(first+1), "leftType", errclass.Expr(t.SQL()), "rightParamIndex", itoa(i+1), "rightType", errclass.Expr(u.SQL()))
+				return errclass.New("DATATYPE_MISMATCH.STACK_COLUMN_DIFF_TYPES", "sqlExpr", errclass.Expr(g.SQL()), "columnIndex", strconv.Itoa(c),
+					"leftParamIndex", strconv.Itoa(first+1), "leftType", errclass.Expr(t.SQL()), "rightParamIndex", strconv.Itoa(i+1), "rightType", errclass.Expr(u.SQL()))
 			}
 		}
 		for i := c; i < len(values); i += cols {
 			values[i] = sc.r.to(values[i], t)
 		}
-		g.Out = append(g.Out, types.Field{Name: "col" + itoa(c), Type: t, Nullable: true})
+		g.Out = append(g.Out, types.Field{Name: "col" + strconv.Itoa(c), Type: t, Nullable: true})
 	}
 	return nil
 }
@@ -122,7 +123,7 @@ func (sc *scope) jsonTuple(g *plan.Generator) error {
 			return errclass.New("DATATYPE_MISMATCH.NON_STRING_TYPE", "sqlExpr", errclass.Expr(g.SQL()), "funcName", "`json_tuple`")
 		}
 		if i > 0 {
-			g.Out = append(g.Out, types.Field{Name: "c" + itoa(i-1), Type: types.String, Nullable: true})
+			g.Out = append(g.Out, types.Field{Name: "c" + strconv.Itoa(i-1), Type: types.String, Nullable: true})
 		}
 	}
 	return nil
@@ -165,7 +166,7 @@ func (r *resolver) generators(child plan.Node, items []plan.Expr) (plan.Node, []
 // generated are the columns of a generator, under other names if some are given.
 func generated(g *plan.Generator, names []string) ([]*plan.Attr, error) {
 	if len(names) > 0 && len(names) != len(g.Out) {
-		return nil, errclass.New("UDTF_ALIAS_NUMBER_MISMATCH", "aliasesSize", itoa(len(g.Out)), "aliasesNames", strings.Join(names, ","))
+		return nil, errclass.New("UDTF_ALIAS_NUMBER_MISMATCH", "aliasesSize", strconv.Itoa(len(g.Out)), "aliasesNames", strings.Join(names, ","))
 	}
 	attrs := plan.Attrs(types.StructType{Fields: g.Out})
 	for i, n := range names {

@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"strconv"
+
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/types"
@@ -19,7 +21,7 @@ func (sc *scope) higherOrder(name string, f *plan.Func) (plan.Expr, error) {
 		}
 	}
 	if len(f.Args) != want {
-		return nil, wrongNumArgs(name, itoa(want), len(f.Args))
+		return nil, wrongNumArgs(name, strconv.Itoa(want), len(f.Args))
 	}
 	h := &plan.HigherOrder{Name: name, Origin: f.Origin, Text: callText(name, f.Args)}
 	defer func() { h.Text = "" }() // for messages until the call is complete
@@ -83,7 +85,7 @@ func (sc *scope) lambda(e plan.Expr, choices [][]param) (*plan.Lambda, error) {
 			return sc.lambdaOf(l, ps)
 		}
 	}
-	return nil, errclass.New("INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH", "actualNumArgs", itoa(len(choices[0])), "expectedNumArgs", itoa(len(l.Params)))
+	return nil, errclass.New("INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH", "actualNumArgs", strconv.Itoa(len(choices[0])), "expectedNumArgs", strconv.Itoa(len(l.Params)))
 }
 
 func (sc *scope) lambdaOf(l *plan.Lambda, ps []param) (*plan.Lambda, error) {

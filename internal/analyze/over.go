@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -89,9 +90,9 @@ func (sc *scope) windowCall(name string, f *plan.Func) (plan.Expr, error) {
 		least, most = 2, 2
 	}
 	if n := len(args); n < least || n > most {
-		want := itoa(most)
+		want := strconv.Itoa(most)
 		if least != most {
-			want = "[" + itoa(least) + ".." + itoa(most) + "]"
+			want = "[" + strconv.Itoa(least) + ".." + strconv.Itoa(most) + "]"
 		}
 		return nil, wrongNumArgs(name, want, n)
 	}

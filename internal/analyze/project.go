@@ -3,6 +3,7 @@ package analyze
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -64,7 +65,7 @@ func (sc *scope) selectList(list []plan.Expr) ([]plan.Expr, error) {
 		}
 		switch {
 		case n > 1:
-			return nil, errclass.New("AMBIGUOUS_LATERAL_COLUMN_ALIAS", "name", errclass.Ident(name), "n", itoa(n))
+			return nil, errclass.New("AMBIGUOUS_LATERAL_COLUMN_ALIAS", "name", errclass.Ident(name), "n", strconv.Itoa(n))
 		case n == 1:
 			return found.Attr(), nil
 		case before != nil:

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -237,8 +238,8 @@ func (r *resolver) values(n *plan.Values) (plan.Node, error) {
 	rows := make([][]plan.Expr, len(n.Rows))
 	for i, row := range n.Rows {
 		if len(row) != width {
-			return nil, at(errclass.New("INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH", "expectedNumCols", itoa(width), "actualNumCols", itoa(len(row)),
-				"rowIndex", itoa(i)), n.Origin)
+			return nil, at(errclass.New("INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH", "expectedNumCols", strconv.Itoa(width), "actualNumCols", strconv.Itoa(len(row)),
+				"rowIndex", strconv.Itoa(i)), n.Origin)
 		}
 		var err error
 		if rows[i], err = sc.operands(row); err != nil {
@@ -253,7 +254,7 @@ func (r *resolver) values(n *plan.Values) (plan.Node, error) {
 			ts[i] = plan.TypeOf(row[c])
 			null = null || plan.NullableOf(row[c])
 		}
-		name := "col" + itoa(c+1)
+		name := "col" + strconv.Itoa(c+1)
 		t, ok := r.inlineType(ts)
 		if !ok {
 			return nil, at(errclass.New("INVALID_INLINE_TABLE.INCOMPATIBLE_TYPES_IN_INLINE_TABLE", "colName", errclass.Ident(name)), n.Origin)
@@ -315,7 +316,7 @@ func (r *resolver) aliased(n *plan.Aliased) (plan.Node, error) {
 	}
 	out := visible(n.Child.Output())
 	if len(out) != len(n.Columns) {
-		return nil, errclass.New("ASSIGNMENT_ARITY_MISMATCH", "numTarget", itoa(len(out)), "numExpr", itoa(len(n.Columns)))
+		return nil, errclass.New("ASSIGNMENT_ARITY_MISMATCH", "numTarget", strconv.Itoa(len(out)), "numExpr", strconv.Itoa(len(n.Columns)))
 	}
 	return &plan.Aliased{Name: n.Name, Child: renamed(n.Child, out, n.Columns)}, nil
 }

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -16,8 +17,8 @@ func (r *resolver) widen(operator string, in []plan.Node) ([]plan.Node, error) {
 	for i, n := range in {
 		outs[i] = visible(n.Output())
 		if len(outs[i]) != len(first) {
-			return nil, errclass.New("NUM_COLUMNS_MISMATCH", "operator", operator, "firstNumColumns", itoa(len(first)),
-				"invalidOrdinalNum", ordinal(i+1), "invalidNumColumns", itoa(len(outs[i])))
+			return nil, errclass.New("NUM_COLUMNS_MISMATCH", "operator", operator, "firstNumColumns", strconv.Itoa(len(first)),
+				"invalidOrdinalNum", ordinal(i+1), "invalidNumColumns", strconv.Itoa(len(outs[i])))
 		}
 	}
 	want := make([]types.DataType, len(first))
@@ -193,8 +194,8 @@ func (r *resolver) byName(in []plan.Node, allowMissing bool) ([]plan.Node, error
 			}
 		}
 		if !allowMissing && len(visible(n.Output())) != len(names) {
-			return nil, errclass.New("NUM_COLUMNS_MISMATCH", "operator", "UNION", "firstNumColumns", itoa(len(names)),
-				"invalidOrdinalNum", ordinal(i+1), "invalidNumColumns", itoa(len(visible(n.Output()))))
+			return nil, errclass.New("NUM_COLUMNS_MISMATCH", "operator", "UNION", "firstNumColumns", strconv.Itoa(len(names)),
+				"invalidOrdinalNum", ordinal(i+1), "invalidNumColumns", strconv.Itoa(len(visible(n.Output()))))
 		}
 		out[i] = narrowTo(n, p)
 	}

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -19,7 +20,7 @@ func (r *resolver) sort(n *plan.Sort) (plan.Node, error) {
 		if l, ok := o.Child.(*plan.Literal); ok && n.Global && r.conf.flag("spark.sql.orderByOrdinal") {
 			if pos, ok := l.Value.(int32); ok {
 				if pos < 1 || int(pos) > len(sc.attrs) {
-					return nil, errclass.New("ORDER_BY_POS_OUT_OF_RANGE", "index", itoa(int(pos)), "size", itoa(len(sc.attrs)))
+					return nil, errclass.New("ORDER_BY_POS_OUT_OF_RANGE", "index", strconv.Itoa(int(pos)), "size", strconv.Itoa(len(sc.attrs)))
 				}
 				o = &plan.SortOrder{Child: sc.attrs[pos-1], Desc: o.Desc, NullsFirst: o.NullsFirst}
 			}
@@ -117,7 +118,7 @@ func (r *resolver) count(name string, e plan.Expr, child plan.Node) (plan.Expr, 
 	case !ok:
 		return nil, errclass.New("INVALID_LIMIT_LIKE_EXPRESSION.IS_NULL", kv...)
 	case n < 0:
-		return nil, errclass.New("INVALID_LIMIT_LIKE_EXPRESSION.IS_NEGATIVE", append(kv, "v", itoa(n))...)
+		return nil, errclass.New("INVALID_LIMIT_LIKE_EXPRESSION.IS_NEGATIVE", append(kv, "v", strconv.Itoa(n))...)
 	}
 	return &plan.Literal{Value: int32(n), T: types.Integer}, nil
 }

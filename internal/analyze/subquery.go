@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -41,7 +42,7 @@ func (sc *scope) subquery(s *plan.Subquery) (plan.Expr, error) {
 	switch s.Kind {
 	case plan.SubqueryScalar:
 		if len(cols) != 1 {
-			return nil, errclass.New("INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN", "number", itoa(len(cols)))
+			return nil, errclass.New("INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN", "number", strconv.Itoa(len(cols)))
 		}
 	case plan.SubqueryIn:
 		if err := sc.inSubquery(out, cols); err != nil {
@@ -61,8 +62,8 @@ func (sc *scope) inSubquery(s *plan.Subquery, cols []*plan.Attr) error {
 		return strings.Join(parts, ", ")
 	}
 	if len(cols) != len(s.Values) {
-		return errclass.New("DATATYPE_MISMATCH.IN_SUBQUERY_LENGTH_MISMATCH", "sqlExpr", errclass.Expr(s.SQL()), "leftLength", itoa(len(s.Values)),
-			"leftColumns", quoted(s.Values), "rightLength", itoa(len(cols)), "rightColumns", quoted(exprsOf(cols)))
+		return errclass.New("DATATYPE_MISMATCH.IN_SUBQUERY_LENGTH_MISMATCH", "sqlExpr", errclass.Expr(s.SQL()), "leftLength", strconv.Itoa(len(s.Values)),
+			"leftColumns", quoted(s.Values), "rightLength", strconv.Itoa(len(cols)), "rightColumns", quoted(exprsOf(cols)))
 	}
 	want := make([]types.DataType, len(cols))
 	for i, a := range cols {

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr/fn"
@@ -105,7 +106,7 @@ func windowMicros(iv interval.Interval, text string) (int64, error) {
 // checkWindow checks how the durations of a window fit together.
 func checkWindow(w *plan.TimeWindow) error {
 	sql := errclass.Expr(w.CallSQL(w.Time.SQL()))
-	long := func(n int64) string { return itoa(int(n)) + "L" }
+	long := func(n int64) string { return strconv.Itoa(int(n)) + "L" }
 	for _, x := range []struct {
 		name  string
 		value int64

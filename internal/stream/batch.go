@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/millrace/millrace/internal/exec"
@@ -17,8 +16,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // batchResult is what a batch leaves for its report.
 type batchResult struct {

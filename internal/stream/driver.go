@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/millrace/millrace/internal/checkpoint"
@@ -186,7 +187,7 @@ func (d *driver) count(o *checkpoint.OffsetSeq) error {
 	if len(o.Offsets) == len(d.inputs) {
 		return nil
 	}
-	return errclass.New("CHECKPOINT_SOURCE_MISMATCH", "loggedSources", itoa(len(o.Offsets)), "sources", itoa(len(d.inputs)))
+	return errclass.New("CHECKPOINT_SOURCE_MISMATCH", "loggedSources", strconv.Itoa(len(o.Offsets)), "sources", strconv.Itoa(len(d.inputs)))
 }
 
 func (d *driver) openState(at checkpoint.Resume) error {

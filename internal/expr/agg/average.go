@@ -11,8 +11,6 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 func averageFunctions() []*Function {
 	return []*Function{
 		{Name: "avg", Aliases: []string{"mean"}, Bind: func(b *Binding) (*Bound, error) { return bindAverage(b, false) }},
@@ -161,7 +159,7 @@ func decimalAverage(sum, result types.DecimalType, raise bool) func(e *expr.Eval
 				setNull(r, i)
 				if raise {
 					e.Errs.Add(i, errclass.New("NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "value", decimal.String(x, sum.Scale),
-						"precision", itoa(result.Precision), "scale", itoa(result.Scale), "config", `"spark.sql.ansi.enabled"`))
+						"precision", strconv.Itoa(result.Precision), "scale", strconv.Itoa(result.Scale), "config", `"spark.sql.ansi.enabled"`))
 				}
 				continue
 			}
