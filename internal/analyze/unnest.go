@@ -133,13 +133,7 @@ func (u *unnester) pull(s *plan.Subquery) (*pulled, error) {
 	return out, nil
 }
 
-func (p *pulled) cond() plan.Expr {
-	var c plan.Expr
-	for _, x := range p.conds {
-		c = plan.And(c, x)
-	}
-	return c
-}
+func (p *pulled) cond() plan.Expr { return plan.And(p.conds...) }
 
 // semi joins the child with a subquery that is a condition of its own.
 func (u *unnester) semi(s *plan.Subquery, anti bool) error {

@@ -63,19 +63,11 @@ func split(f *plan.Filter, may func(plan.Expr) bool, down func(plan.Expr) plan.N
 	if len(low) == 0 {
 		return f
 	}
-	n := down(conjunction(low))
+	n := down(plan.And(low...))
 	if len(high) == 0 {
 		return n
 	}
-	return &plan.Filter{Cond: conjunction(high), Child: n}
-}
-
-func conjunction(es []plan.Expr) plan.Expr {
-	out := es[0]
-	for _, e := range es[1:] {
-		out = plan.And(out, e)
-	}
-	return out
+	return &plan.Filter{Cond: plan.And(high...), Child: n}
 }
 
 // deterministic tells whether an expression gives the same for the same row wherever it stands.
@@ -209,12 +201,12 @@ func throughAggregate(f *plan.Filter, a *plan.Aggregate) (plan.Node, error) {
 		return f, failed
 	}
 	n, err := plan.MapChildren(a, func(c plan.Node) (plan.Node, error) {
-		return &plan.Filter{Cond: conjunction(low), Child: c}, nil
+		return &plan.Filter{Cond: plan.And(low...), Child: c}, nil
 	})
 	if err != nil || len(high) == 0 {
 		return n, err
 	}
-	return &plan.Filter{Cond: conjunction(high), Child: n}, nil
+	return &plan.Filter{Cond: plan.And(high...), Child: n}, nil
 }
 
 // onKeys tells whether an expression reads columns only through grouping keys.
@@ -280,7 +272,7 @@ func throughJoin(f *plan.Filter, j *plan.Join) plan.Node {
 	if len(rest) == 0 {
 		return n
 	}
-	return &plan.Filter{Cond: conjunction(rest), Child: n}
+	return &plan.Filter{Cond: plan.And(rest...), Child: n}
 }
 
 func condOf(j *plan.Join) []plan.Expr {
@@ -321,17 +313,14 @@ func filtered(n plan.Node, conds []plan.Expr) plan.Node {
 	if len(conds) == 0 {
 		return n
 	}
-	return &plan.Filter{Cond: conjunction(conds), Child: n}
+	return &plan.Filter{Cond: plan.And(conds...), Child: n}
 }
 
 func withCond(j *plan.Join, left, right plan.Node, conds []plan.Expr) *plan.Join {
 	out := *j
-	out.Left, out.Right, out.Cond = left, right, nil
-	if len(conds) > 0 {
-		out.Cond = conjunction(conds)
-		if out.Kind == plan.Cross {
-			out.Kind = plan.Inner
-		}
+	out.Left, out.Right, out.Cond = left, right, plan.And(conds...)
+	if out.Cond != nil && out.Kind == plan.Cross {
+		out.Kind = plan.Inner
 	}
 	return &out
 }

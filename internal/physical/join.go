@@ -11,17 +11,6 @@ func oneRow() *vec.Batch { return vec.NewBatch(1) }
 
 func (p *Planner) over(attrs []*plan.Attr) *bind.Binder { return bind.New(attrs, p.Zone) }
 
-func conjunction(es []plan.Expr) plan.Expr {
-	if len(es) == 0 {
-		return nil
-	}
-	out := es[0]
-	for _, e := range es[1:] {
-		out = plan.And(out, e)
-	}
-	return out
-}
-
 var joinKinds = map[plan.JoinKind]exec.JoinKind{
 	plan.Inner: exec.JoinInner, plan.Cross: exec.JoinInner, plan.LeftOuter: exec.JoinOuter, plan.RightOuter: exec.JoinOuter,
 	plan.FullOuter: exec.JoinFull, plan.LeftSemi: exec.JoinSemi, plan.LeftAnti: exec.JoinAnti,
@@ -31,7 +20,7 @@ var joinKinds = map[plan.JoinKind]exec.JoinKind{
 // is a stream. A side that was turned around is put back by a projection.
 func (p *Planner) join(n *plan.Join) (exec.Op, error) {
 	pairs, others := plan.EquiKeys(n.Cond, plan.OutputSet(n.Left), plan.OutputSet(n.Right))
-	rest := conjunction(others)
+	rest := plan.And(others...)
 	turn := n.Kind == plan.RightOuter || (n.Right.Streaming() && !n.Left.Streaming() && (n.Kind == plan.Inner || n.Kind == plan.Cross))
 	probe, build := n.Left, n.Right
 	if turn {

@@ -215,13 +215,20 @@ func Trim(e Expr) Expr {
 	}
 }
 
-// And is the conjunction of two resolved conditions; the first may be nil.
-func And(a, b Expr) Expr {
-	if a == nil {
-		return b
+// And is the conjunction of resolved conditions, the reverse of Conjuncts. A nil condition says nothing, and is the result if
+// there is no other.
+func And(conds ...Expr) Expr {
+	var all Expr
+	for _, c := range conds {
+		switch {
+		case all == nil:
+			all = c
+		case c != nil:
+			nullable := all.(Typed).Nullable() || c.(Typed).Nullable()
+			all = &Cond{Op: OpAnd, Args: []Expr{all, c}, T: types.Boolean, Null: nullable, Name: "and"}
+		}
 	}
-	nullable := a.(Typed).Nullable() || b.(Typed).Nullable()
-	return &Cond{Op: OpAnd, Args: []Expr{a, b}, T: types.Boolean, Null: nullable, Name: "and"}
+	return all
 }
 
 // GroupDistinct replaces each DISTINCT over a stream by the grouping that it is: output modes and the watermark treat the two alike.

@@ -67,21 +67,15 @@ var joinStores = []string{"left-keyToNumValues", "left-keyWithIndexToValue", "ri
 // bySide splits the conjuncts of a join condition into those that look at one side only and the rest; nil stands for none.
 func bySide(n *plan.Join, conjuncts []plan.Expr) (left, right, rest plan.Expr) {
 	l, r := plan.OutputSet(n.Left), plan.OutputSet(n.Right)
-	join := func(a, b plan.Expr) plan.Expr {
-		if a == nil {
-			return b
-		}
-		return plan.And(a, b)
-	}
 	for _, c := range conjuncts {
 		used := len(plan.References(c)) > 0
 		switch {
 		case used && l.Within(c):
-			left = join(left, c)
+			left = plan.And(left, c)
 		case used && r.Within(c):
-			right = join(right, c)
+			right = plan.And(right, c)
 		default:
-			rest = join(rest, c)
+			rest = plan.And(rest, c)
 		}
 	}
 	return left, right, rest
