@@ -265,7 +265,7 @@ func (sc *scope) castable(c *plan.Cast) error {
 	if from == nil {
 		return nil
 	}
-	return fn.CheckCast(from, c.To, castMode(c.Mode), c.SQL())
+	return fn.CheckCast(from, c.To, c.Mode, c.SQL())
 }
 
 // plainText replaces CHAR and VARCHAR, which only tables know, by STRING.

@@ -35,7 +35,7 @@ func (r *resolver) constantNode(e plan.Expr) expr.Node {
 		if child == nil {
 			return nil
 		}
-		bound, err := fn.BindCast(plan.TypeOf(e.Child), e.To, castMode(e.Mode), r.conf.Zone)
+		bound, err := fn.BindCast(plan.TypeOf(e.Child), e.To, e.Mode, r.conf.Zone)
 		if err != nil {
 			return nil
 		}
@@ -53,16 +53,6 @@ func (r *resolver) constantNode(e plan.Expr) expr.Node {
 		return fn.NewNode(e.Bound, args)
 	}
 	return nil
-}
-
-func castMode(m plan.CastMode) fn.CastMode {
-	switch m {
-	case plan.CastTry:
-		return fn.CastTry
-	case plan.CastLegacy:
-		return fn.CastLegacy
-	}
-	return fn.CastANSI
 }
 
 // intOf is an integer constant's value; ok is false for null.

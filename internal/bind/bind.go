@@ -137,21 +137,11 @@ func (b *Binder) cast(e *plan.Cast, uses *[]int) (exec.NodeFunc, types.DataType,
 	if types.Equal(from, e.To) {
 		return child, from, nil
 	}
-	bound, err := fn.BindCast(from, e.To, castMode(e.Mode), b.Zone)
+	bound, err := fn.BindCast(from, e.To, e.Mode, b.Zone)
 	if err != nil {
 		return nil, nil, err
 	}
 	return func() expr.Node { return fn.NewNodeAt(bound, []expr.Node{child()}, e.Origin.Context) }, e.To, nil
-}
-
-func castMode(m plan.CastMode) fn.CastMode {
-	switch m {
-	case plan.CastTry:
-		return fn.CastTry
-	case plan.CastLegacy:
-		return fn.CastLegacy
-	}
-	return fn.CastANSI
 }
 
 func (b *Binder) call(e *plan.Call, uses *[]int) (exec.NodeFunc, types.DataType, error) {

@@ -135,13 +135,13 @@ type Alias struct {
 const NoMetadata = "{}"
 
 // CastMode is what a cast does with a value that does not fit.
-type CastMode uint8
+type CastMode = fn.CastMode
 
 // The cast modes.
 const (
-	CastANSI   CastMode = iota // fail
-	CastLegacy                 // null or wrap
-	CastTry                    // null
+	CastANSI   = fn.CastANSI
+	CastLegacy = fn.CastLegacy
+	CastTry    = fn.CastTry
 )
 
 // Cast converts a value. Mode is settled by the analyser unless Explicit try was written.
