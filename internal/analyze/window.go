@@ -68,7 +68,7 @@ func (sc *scope) timeWindow(name string, f *plan.Func) (plan.Expr, error) {
 	return w, checkWindow(w)
 }
 
-// duration reads a window's duration: the text of an interval, or a number of microseconds.
+// duration reads a window's duration: the text of an interval, or a number of microseconds. An interval itself is none, as in Spark.
 func (sc *scope) duration(e plan.Expr) (int64, error) {
 	e, err := sc.expr(e)
 	if err != nil {
@@ -86,10 +86,6 @@ func (sc *scope) duration(e plan.Expr) (int64, error) {
 			return int64(v), nil
 		case int64:
 			return v, nil
-		case types.DayTime:
-			return int64(v), nil
-		case types.Interval:
-			return windowMicros(interval.Interval(v), l.SQL())
 		}
 	}
 	return 0, errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", errclass.Expr(e.SQL()), "inputName", "`window_duration`",
@@ -147,9 +143,7 @@ func (sc *scope) sessionWindow(name string, f *plan.Func) (plan.Expr, error) {
 		w.Gap = gap
 	case types.StringType, types.NullType: // what is no interval is null, and its rows belong to no session
 		w.Gap = &plan.Cast{Child: gap, To: types.CalendarInterval, Mode: plan.CastTry, Implicit: true}
-	case types.DayTimeIntervalType, types.YearMonthIntervalType:
-		w.Gap = gap
-	default:
+	default: // an interval of the other two kinds too, as in Spark
 		return nil, errclass.New("DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", "sqlExpr", errclass.Expr(shown(w.Time.SQL())), "paramIndex", "second",
 			"requiredType", `"INTERVAL"`, "inputSql", errclass.Expr(gap.SQL()), "inputType", errclass.Expr(plan.TypeOf(gap).SQL()))
 	}
@@ -370,7 +364,7 @@ func (r *resolver) session(child plan.Node, w *plan.SessionWindow) (plan.Node, *
 	col := plan.NewAlias(both, "session_window")
 	col.Metadata = plan.SessionWindowMeta(timeMetadata(w.Time))
 	attr := col.Attr()
-	attr.T, attr.Null = plan.WindowType(plan.TypeOf(w.Time)), false
+	attr.T, attr.Null = fn.WindowType(plan.TypeOf(w.Time)), false
 	valid, err := sc.call(">", []plan.Expr{
 		&plan.Field{Child: attr, Ordinal: 1, Name: "end"}, &plan.Field{Child: attr, Ordinal: 0, Name: "start"},
 	}, plan.Origin{})

@@ -382,22 +382,14 @@ func (e *SortOrder) Type() types.DataType { return TypeOf(e.Child) }
 // Nullable implements Typed.
 func (e *SortOrder) Nullable() bool { return NullableOf(e.Child) }
 
-// WindowType is the type of window() and session_window() columns.
-func WindowType(time types.DataType) types.StructType {
-	return types.StructType{Fields: []types.Field{
-		{Name: "start", Type: time, Nullable: true},
-		{Name: "end", Type: time, Nullable: true},
-	}}
-}
-
 // Type implements Typed.
-func (e *TimeWindow) Type() types.DataType { return WindowType(TypeOf(e.Time)) }
+func (e *TimeWindow) Type() types.DataType { return fn.WindowType(TypeOf(e.Time)) }
 
 // Nullable implements Typed.
 func (e *TimeWindow) Nullable() bool { return false }
 
 // Type implements Typed.
-func (e *SessionWindow) Type() types.DataType { return WindowType(TypeOf(e.Time)) }
+func (e *SessionWindow) Type() types.DataType { return fn.WindowType(TypeOf(e.Time)) }
 
 // Nullable implements Typed.
 func (e *SessionWindow) Nullable() bool { return false }

@@ -36,7 +36,7 @@ func call(t *testing.T, name string, args ...Expr) *Call {
 
 func TestTexts(t *testing.T) {
 	a, s := attr(1, "a", types.Long), attr(2, "s", types.String)
-	window := &Attr{ID: 3, Name: "window", T: WindowType(types.Timestamp), EventTime: true, Delay: 300000}
+	window := &Attr{ID: 3, Name: "window", T: fn.WindowType(types.Timestamp), EventTime: true, Delay: 300000}
 	over := &Over{
 		Fn: &WindowFunc{Name: "rank", T: types.Integer}, Partition: []Expr{s}, Order: []*SortOrder{{Child: a, Desc: true}},
 		Rows: true, Framed: true, Lo: FrameBound{Unbounded: true},
@@ -231,7 +231,7 @@ func TestMarks(t *testing.T) {
 	if a := none.Attr(); a.EventTime || a.Metadata != "" {
 		t.Errorf("an alias without metadata keeps the mark: %+v", a)
 	}
-	win := &Attr{Name: "w", T: WindowType(types.Timestamp), Metadata: TimeWindowMeta(out[0].Metadata)}
+	win := &Attr{Name: "w", T: fn.WindowType(types.Timestamp), Metadata: TimeWindowMeta(out[0].Metadata)}
 	if !win.IsTimeWindow() || win.IsSessionWindow() || NoWindowMeta(win.Metadata) != out[0].Metadata {
 		t.Errorf("window metadata %s", win.Metadata)
 	}
