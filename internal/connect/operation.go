@@ -188,9 +188,6 @@ type Stream struct {
 	closed  bool
 }
 
-// OperationID is the operation's id.
-func (s *Stream) OperationID() string { return s.op.id }
-
 // Next returns the next response, with the rows beside it when they are wanted as records. io.EOF ends the stream; for a
 // reattachable operation that may be a cut, which clients tell by the missing result_complete.
 func (s *Stream) Next(ctx context.Context) (*connectpb.ExecutePlanResponse, arrow.RecordBatch, error) {

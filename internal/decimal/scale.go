@@ -143,15 +143,3 @@ func IntQuo(x Int, sx int, y Int, sy int) (q Int, ok bool) {
 	b.Quo(b, new(big.Int).Mul(Big(y), bigPow10(top-sy)))
 	return FromBig(b)
 }
-
-// CmpScaled compares x of scale sx with y of scale sy.
-func CmpScaled(x Int, sx int, y Int, sy int) int {
-	top := max(sx, sy)
-	ax, ok1 := Rescale(x, sx, top, MaxPrecision)
-	ay, ok2 := Rescale(y, sy, top, MaxPrecision)
-	if ok1 && ok2 {
-		return Cmp(ax, ay)
-	}
-	b := new(big.Int).Mul(Big(x), bigPow10(top-sx))
-	return b.Cmp(new(big.Int).Mul(Big(y), bigPow10(top-sy)))
-}

@@ -92,13 +92,6 @@ func TransformUp(n Node, f func(Node) (Node, error)) (Node, error) {
 	return f(n)
 }
 
-// TransformExprs rewrites every expression of the whole tree with TransformExprUp. Subqueries inside expressions are left alone.
-func TransformExprs(n Node, f func(Expr) (Expr, error)) (Node, error) {
-	return TransformUp(n, func(n Node) (Node, error) {
-		return MapExprs(n, func(e Expr) (Expr, error) { return TransformExprUp(e, f) })
-	})
-}
-
 // TransformExpr rewrites an expression from the root down.
 func TransformExpr(e Expr, f func(Expr) (Expr, error)) (Expr, error) {
 	e, err := f(e)

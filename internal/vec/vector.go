@@ -404,12 +404,6 @@ func (v *Vector) ResetList(n int, kids ...*Vector) []Span {
 	return v.growSpans(n)
 }
 
-// ResetStruct makes v a Flat struct vector of n rows without nulls over its fields, which must be Flat.
-func (v *Vector) ResetStruct(n int, fields ...*Vector) {
-	v.enc, v.n, v.valid = Flat, n, nil
-	v.kids = append([]*Vector(nil), fields...)
-}
-
 // NewNulls returns n null rows of a type.
 func NewNulls(t types.DataType, n int) *Vector {
 	v := emptyStored(t, 1)

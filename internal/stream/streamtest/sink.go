@@ -33,7 +33,6 @@ type Sink struct {
 	differences []string
 	// reruns are batches that came again.
 	reruns []int64
-	opened []sink.Request
 }
 
 // NewSink returns an empty sink.
@@ -46,15 +45,7 @@ func (s *Sink) Open(_ context.Context, req sink.Request) (sink.Sink, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.schema = req.Schema
-	s.opened = append(s.opened, req)
 	return &opened{s}, nil
-}
-
-// Requests are the requests with which the sink was opened.
-func (s *Sink) Requests() []sink.Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]sink.Request(nil), s.opened...)
 }
 
 // Batches are the ids that were committed, in order.
