@@ -138,6 +138,7 @@ const setSize = 12
 
 func inKernel(equal Kernel, tmp *vec.Vector) Kernel {
 	var set *constSet
+	var batch *expr.BatchParams
 	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
 		out.ResetFixed(n)
 		dst := vec.Fixed[uint8](out)
@@ -145,8 +146,8 @@ func inKernel(equal Kernel, tmp *vec.Vector) Kernel {
 		if n == 0 {
 			return out
 		}
-		if set == nil && len(list) >= setSize {
-			set = newConstSet(list)
+		if len(list) >= setSize && (set == nil || batch != e.Batch) { // constants may be the batch's own
+			set, batch = newConstSet(list), e.Batch
 		}
 		if set != nil && set.usable(x) {
 			set.find(dst, x)
@@ -179,11 +180,12 @@ func inKernel(equal Kernel, tmp *vec.Vector) Kernel {
 				dst[i] |= eq[i] & b2u(!x.IsNull(i) && !y.IsNull(i))
 			}
 		}
-		for i := range dst {
-			if dst[i] != 0 {
-				continue
-			}
-			if sawNull || x.IsNull(i) || anyNull(list, i) {
+		nullable := sawNull || x.HasNulls()
+		for _, y := range list {
+			nullable = nullable || y.HasNulls()
+		}
+		for i := 0; nullable && i < len(dst); i++ {
+			if dst[i] == 0 && (sawNull || x.IsNull(i) || anyNull(list, i)) {
 				setNull(out, i)
 			}
 		}

@@ -44,7 +44,7 @@ func (c castEnv) fromText(to types.DataType) Kernel {
 		return parseRows(c, to, datetime.ParseDate)
 	case types.TimestampType:
 		z := datetime.NewZone(c.zone)
-		return parseRows(c, to, func(s []byte) (int64, bool) { return parseTimestamp(s, z) })
+		return c.parseTimestamps(z)
 	case types.TimestampNTZType:
 		return parseRows(c, to, parseNTZ)
 	case types.TimeType:
@@ -186,7 +186,19 @@ func tooManyDigits(s string, t types.DecimalType) error {
 	return outOfRange(plain.String(), t)
 }
 
-func parseTimestamp(s []byte, z *datetime.Zone) (int64, bool) {
+// parseTimestamps reads timestamps. A time without a date is one of the day on which the batch runs.
+func (c castEnv) parseTimestamps(z *datetime.Zone) Kernel {
+	var now int64
+	parse := parseRows(c, types.Timestamp, func(s []byte) (int64, bool) { return parseTimestamp(s, z, now) })
+	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		if e.Batch != nil {
+			now = e.Batch.Now
+		}
+		return parse(e, n, args, out)
+	}
+}
+
+func parseTimestamp(s []byte, z *datetime.Zone, now int64) (int64, bool) {
 	t, ok := datetime.ParseText(s)
 	if !ok {
 		return 0, false
@@ -199,7 +211,8 @@ func parseTimestamp(s []byte, z *datetime.Zone) (int64, bool) {
 		z = datetime.NewZone(loc)
 	}
 	if !t.HasDate {
-		return z.Instant(todayLocal(z) + t.Local), true
+		today := z.Local(now)
+		return z.Instant(today - datetime.FloorMod(today, datetime.Day) + t.Local), true
 	}
 	return z.Instant(t.Local), true
 }

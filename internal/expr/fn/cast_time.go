@@ -1,20 +1,12 @@
 package fn
 
 import (
-	"time"
-
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
-
-// todayLocal is midnight of the current day in a zone: a time without a date means today.
-func todayLocal(z *datetime.Zone) int64 {
-	local := z.Local(time.Now().UnixMicro())
-	return local - datetime.FloorMod(local, datetime.Day)
-}
 
 // fromTime casts dates, timestamps and times of day.
 func (c castEnv) fromTime(from, to types.DataType) Kernel {

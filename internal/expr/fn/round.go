@@ -2,8 +2,8 @@ package fn
 
 import (
 	"math"
-	"math/big"
 	"strconv"
+	"unsafe"
 
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/errclass"
@@ -220,23 +220,17 @@ func roundFloat(f float64, n int, r rounding, bits int) float64 {
 	if drop <= 0 {
 		return f
 	}
-	q := roundUnscaled(d, drop, r)
-	v := new(big.Float).SetPrec(200).SetInt(decimal.Big(q))
-	p := new(big.Float).SetPrec(200).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(abs(n))), nil))
-	if n > 0 {
-		v.Quo(v, p)
-	} else {
-		v.Mul(v, p)
+	q, ok := decimal.Int64(roundUnscaled(d, drop, r))
+	if !ok {
+		return f
 	}
-	s, _ := v.Float64()
-	return s
-}
-
-func abs(n int) int {
-	if n < 0 {
-		return -n
+	b = strconv.AppendInt(b[:0], q, 10)
+	b = strconv.AppendInt(append(b, 'e'), int64(-n), 10)
+	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(b), len(b)), 64)
+	if err != nil {
+		return f
 	}
-	return n
+	return v
 }
 
 // parseScientific reads 1.25e+02 as 125 and the exponent 0.

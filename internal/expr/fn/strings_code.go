@@ -24,17 +24,17 @@ import (
 )
 
 func codeFunctions() []*Function {
-	digest := func(name string, sum func(s []byte) []byte) simple {
+	digest := func(name string, sum func(b, s []byte) []byte) simple {
 		return textTo(name, 1, 1, func(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
-			return hex.AppendEncode(b, sum(args[0].BytesAt(i))), true
+			return sum(b, args[0].BytesAt(i)), true
 		}, binaryArg)
 	}
-	sha1Function := digest("sha1", func(s []byte) []byte { h := sha1.Sum(s); return h[:] })
+	sha1Function := digest("sha1", func(b, s []byte) []byte { h := sha1.Sum(s); return hex.AppendEncode(b, h[:]) })
 	sha1Function.aliases = []string{"sha"}
 	chr := textTo("chr", 1, 1, appendChr, bigint)
 	chr.aliases = []string{"char"}
 	return append(simples(
-		digest("md5", func(s []byte) []byte { h := md5.Sum(s); return h[:] }), sha1Function,
+		digest("md5", func(b, s []byte) []byte { h := md5.Sum(s); return hex.AppendEncode(b, h[:]) }), sha1Function,
 		nullable(textTo("sha2", 2, 2, appendSHA2, binaryArg, integer)),
 		simple{name: "crc32", least: 1, most: 1, args: []Accept{binaryArg}, result: types.Long, kernel: func(*Binding) Kernel {
 			return fixedKernel(func(_ *expr.Eval, args []*vec.Vector, i int) (int64, bool) {

@@ -248,6 +248,13 @@ func matchParts(parts []likePart, s []byte) bool {
 		}
 		_, n := utf8.DecodeRune(s[backAt:])
 		backAt += n
+		if backPart < len(parts) && parts[backPart].literal != nil { // the next place where it can fit
+			k := bytes.Index(s[backAt:], parts[backPart].literal)
+			if k < 0 {
+				return false
+			}
+			backAt += k
+		}
 		i, at = backPart, backAt
 	}
 }
