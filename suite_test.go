@@ -61,8 +61,6 @@ func each(t *testing.T, test func(t *testing.T, spark *millrace.Session)) {
 var notYet = map[string]string{
 	"TestLambdas":         "higher-order functions",
 	"TestWindowFunctions": "window functions",
-	"TestCSVFiles":        "CSV files",
-	"TestTextFiles":       "text files",
 }
 
 // warehouse keeps tables out of the package's directory.
