@@ -5,7 +5,7 @@ TOOL = $(GO) tool -modfile=tools/go.mod
 
 .PHONY: build test race lint fmt gen gen-check descriptors fuzz-smoke conformance conformance-listed clients bench bench-smoke kill-smoke vuln oracle clean
 
-build: ## bin/millrace: server, SQL shell, web UI and tools in one static binary
+build: ## bin/millrace: server and SQL shell in one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/millrace ./cmd/millrace
 
 test: ## all Go tests that take no longer than a moment
