@@ -5,5 +5,5 @@
 //
 // The package owns the contract and the segment file format, described in docs/format/state.md. It knows vectors, not what
 // the values mean: an operator keeps its value columns itself, indexed by the table's row numbers, and hands them over for
-// saving. Providers: mem keeps every key in memory.
+// saving. Providers: mem keeps every key in memory, lsm what does not fit there in files.
 package state
