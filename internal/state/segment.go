@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/klauspost/compress/s2"
@@ -258,35 +260,14 @@ func damaged(name string, err error) error {
 func Fits(spec Spec, h Header) error {
 	keys, values := typeTexts(spec.Keys), typeTexts(spec.Values)
 	switch {
-	case !equal(keys, h.Keys):
-		return errclass.New("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE", "storedKeySchema", list(h.Keys), "newKeySchema", list(keys))
-	case !equal(values, h.Values):
-		return errclass.New("STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE", "storedValueSchema", list(h.Values), "newValueSchema", list(values))
+	case !slices.Equal(keys, h.Keys):
+		return errclass.New("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE",
+			"storedKeySchema", strings.Join(h.Keys, ", "), "newKeySchema", strings.Join(keys, ", "))
+	case !slices.Equal(values, h.Values):
+		return errclass.New("STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE",
+			"storedValueSchema", strings.Join(h.Values, ", "), "newValueSchema", strings.Join(values, ", "))
 	case h.Meaning != spec.Meaning:
 		return errclass.New("STATE_STORE_MEANING_NOT_COMPATIBLE", "stored", h.Meaning, "new", spec.Meaning)
 	}
 	return nil
-}
-
-func equal(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func list(ts []string) string {
-	var b bytes.Buffer
-	for i, t := range ts {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(t)
-	}
-	return b.String()
 }
