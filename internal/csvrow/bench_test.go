@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
 )
 
 func benchLines(b *testing.B, r *Reader, text string) {
@@ -67,5 +68,9 @@ func BenchmarkTrim(b *testing.B) {
 }
 
 func BenchmarkCount(b *testing.B) {
-	benchLines(b, newReader(b, eventsDDL, "user", DefaultOptions()), events(plain))
+	r, err := NewReader(newSchema(b, eventsDDL), types.StructType{}, DefaultOptions())
+	if err != nil {
+		b.Fatal(err)
+	}
+	benchLines(b, r, events(plain))
 }

@@ -8,10 +8,27 @@ import (
 )
 
 var fuzzDialects = []map[string]string{
-	{}, {"escape": `"`}, {"sep": "\t"}, {"sep": "||"}, {"nullValue": "1"}, {"quote": "'", "comment": "#"}, {"unescapedQuoteHandling": "STOP_AT_CLOSING_QUOTE"},
-	{"mode": "DROPMALFORMED"}, {"ignoreLeadingWhiteSpace": "true", "ignoreTrailingWhiteSpace": "true"}, {"escape": ""}, {"quote": ""},
-	{"charToEscapeQuoteEscaping": "#"}, {"nullValue": "NA", "emptyValue": "-"}, {"sep": "1"}, {"sep": "§"}, {"mode": "FAILFAST"},
-	{"unescapedQuoteHandling": "BACK_TO_DELIMITER"}, {"unescapedQuoteHandling": "SKIP_VALUE", "sep": "||"},
+	{},
+	{"escape": `"`},
+	{"sep": "\t"},
+	{"sep": "||"},
+	{"nullValue": "1"},
+	{"quote": "'", "comment": "#"},
+	{"unescapedQuoteHandling": "STOP_AT_CLOSING_QUOTE"},
+	{"mode": "DROPMALFORMED"},
+	{"ignoreLeadingWhiteSpace": "true", "ignoreTrailingWhiteSpace": "true"},
+	{"escape": ""},
+	{"quote": ""},
+	{"charToEscapeQuoteEscaping": "#"},
+	{"nullValue": "NA", "emptyValue": "-"},
+	{"sep": "1"},
+	{"sep": "§"},
+	{"mode": "FAILFAST"},
+	{"unescapedQuoteHandling": "BACK_TO_DELIMITER"},
+	{"unescapedQuoteHandling": "SKIP_VALUE", "sep": "||"},
+	{"ignoreTrailingWhiteSpace": "true", "emptyValue": "-"},
+	{"ignoreLeadingWhiteSpace": "true", "sep": "\t"},
+	{"ignoreLeadingWhiteSpace": "true", "ignoreTrailingWhiteSpace": "true", "emptyValue": "-", "sep": " "},
 }
 
 // FuzzLines compares the scanner of lines with the machine, in rows and in where they stop.

@@ -13,7 +13,7 @@ import (
 func (r *Reader) initScan() {
 	o := &r.opts
 	r.fast = len(o.Sep) == 1 && o.Sep[0] < utf8.RuneSelf && o.Sep[0] != '\n' && o.Sep[0] != '\r' && o.Quote < utf8.RuneSelf && o.Escape < utf8.RuneSelf && o.EscapeEscape < utf8.RuneSelf &&
-		rune(o.Sep[0]) != o.Quote && !o.TrimLeft && !o.TrimRight && o.MaxChars < 0 && o.MaxColumns > len(r.columns)
+		rune(o.Sep[0]) != o.Quote && o.MaxChars < 0 && o.MaxColumns > len(r.columns)
 	if !r.fast {
 		return
 	}
@@ -77,6 +77,10 @@ func (r *Reader) scanLine(text []byte, start int) int {
 		}
 		c := &columns[k]
 		b := text[i]
+		if b <= ' ' && r.opts.TrimLeft {
+			i = r.skipBlanks(text, i)
+			b = text[i]
+		}
 		var end int
 		ascii := true
 		switch {
@@ -104,7 +108,7 @@ func (r *Reader) scanLine(text []byte, start int) int {
 			goto next
 		case kString:
 			end, ascii = fieldEnd(text, i, sep8)
-			if s := text[i:end]; ascii && !r.nullText {
+			if s := text[i:end]; ascii && !r.nullText && (s[len(s)-1] > ' ' || !r.opts.TrimRight) {
 				c.out.AppendBytes(s)
 				goto next
 			}
@@ -155,9 +159,19 @@ func (r *Reader) scanLine(text []byte, start int) int {
 		default:
 			end, ascii = fieldEnd(text, i, sep8)
 		}
-		if !r.field(c, text[i:end], ascii, false) {
+		if s := text[i:end]; s[len(s)-1] <= ' ' && r.opts.TrimRight {
+			if s = trimRight(s); len(s) == 0 {
+				if text[end] != sep && r.opts.EmptyValue != "" {
+					return r.undo() // blanks at the end of a line are an empty value, elsewhere they are null
+				}
+				c.out.AppendNull()
+			} else if !r.field(c, s, ascii, false) {
+				bad = true
+				r.note(c, s)
+			}
+		} else if !r.field(c, s, ascii, false) {
 			bad = true
-			r.note(c, text[i:end])
+			r.note(c, s)
 		}
 	next:
 		k++
@@ -173,6 +187,9 @@ func (r *Reader) scanLine(text []byte, start int) int {
 	}
 	// The columns behind those that are wanted are counted.
 	for {
+		if text[i] <= ' ' && r.opts.TrimLeft {
+			i = r.skipBlanks(text, i)
+		}
 		end := i
 		if text[i] == r.quote {
 			var ok bool
@@ -191,6 +208,23 @@ func (r *Reader) scanLine(text []byte, start int) int {
 			return r.undo()
 		}
 	}
+}
+
+// skipBlanks passes blanks at the start of a field.
+func (r *Reader) skipBlanks(text []byte, i int) int {
+	for {
+		if c := text[i]; c > ' ' || c == r.sep || c == '\n' || c == '\r' || c == r.quote {
+			return i
+		}
+		i++
+	}
+}
+
+func trimRight(s []byte) []byte {
+	for len(s) > 0 && s[len(s)-1] <= ' ' {
+		s = s[:len(s)-1]
+	}
+	return s
 }
 
 // quotedEnd finds the quote that ends a quoted field that begins at from, when there is nothing else to it.

@@ -66,21 +66,43 @@ func TestWrite(t *testing.T) {
 		rows      [][]any
 		want      string
 	}{
-		{"defaults", two, nil, si("a,b", i(1), nil, nil, `q"x`, i(3), "", i(4), " ", i(5), "  x  ", i(6), `a\b`, i(7), `a\,b`, i(8), "#c", i(9), "x#", i(10),
-			"l\nm", i(11), "l\rm", i(12), `"q"`, i(13), "tab\tx", i(14), `"`, i(15), `\`, i(16), `a"\,`, i(17)),
-			"\"a,b\",1\n,\n\"q\\\"x\",3\n\"\",4\n\"\",5\nx,6\na\\b,7\n\"a\\\\,b\",8\n\"#c\",9\nx#,10\n\"l\nm\",11\n\"l\rm\",12\n\"\\\"q\\\"\",13\ntab\tx,14\n\"\\\"\",15\n\\,16\n\"a\\\"\\\\,\",17\n"},
-		{"quoteAll", two, map[string]string{"quoteAll": "true"}, si("a,b", i(1), nil, nil, `q"x`, i(3), "", i(4), " ", i(5), "  x  ", i(6), `a\b`, i(7), `a\,b`, i(8), "#c", i(9),
-			"l\nm", i(11), `"q"`, i(13), `""`, i(14), `a"\,`, i(17)),
-			"\"a,b\",\"1\"\n\"\",\"\"\n\"q\\\"x\",\"3\"\n\"\",\"4\"\n\"\",\"5\"\n\"x\",\"6\"\n\"a\\\\b\",\"7\"\n\"a\\\\,b\",\"8\"\n\"#c\",\"9\"\n\"l\nm\",\"11\"\n\"\\\"q\\\"\",\"13\"\n\"\\\"\\\"\",\"14\"\n\"a\\\"\\\\,\",\"17\"\n"},
-		{"escapeQuotes", two, map[string]string{"escapeQuotes": "false"}, si("a,b", i(1), nil, nil, `q"x`, i(3), "", i(4), `a\b`, i(7), `"q"`, i(13), `q",x`, i(14)),
-			"\"a,b\",1\n,\nq\"x,3\n\"\",4\na\\b,7\n\"\\\"q\\\"\",13\n\"q\\\",x\",14\n"},
-		{"escape", two, map[string]string{"escape": `"`}, si("a,b", i(1), nil, nil, `q"x`, i(3), "", i(4), `a\b`, i(7), `"q"`, i(13), `q",x`, i(14)),
-			"\"a,b\",1\n,\n\"q\"\"x\",3\n\"\",4\na\\b,7\n\"\"\"q\"\"\",13\n\"q\"\",x\",14\n"},
-		{"nullValue and emptyValue", two, map[string]string{"nullValue": "N", "emptyValue": "E"}, si("a,b", i(1), nil, nil, "", i(4), " ", i(5), "N", i(6), "E", i(7), "E,", i(8)),
-			"\"a,b\",1\nN,N\nE,4\nE,5\nN,6\nE,7\n\"E,\",8\n"},
+		{
+			"defaults", two, nil, si("a,b", i(1), nil, nil, `q"x`, i(3), "", i(4), " ", i(5), "  x  ", i(6), `a\b`, i(7), `a\,b`, i(8), "#c", i(9), "x#", i(10),
+				"l\nm", i(11), "l\rm", i(12), `"q"`, i(13), "tab\tx", i(14), `"`, i(15), `\`, i(16), `a"\,`, i(17)),
+			"\"a,b\",1\n,\n\"q\\\"x\",3\n\"\",4\n\"\",5\nx,6\na\\b,7\n\"a\\\\,b\",8\n\"#c\",9\nx#,10\n\"l\nm\",11\n\"l\rm\",12\n\"\\\"q\\\"\",13\ntab\tx,14\n\"\\\"\",15\n\\,16\n\"a\\\"\\\\,\",17\n",
+		},
+		{
+			"quoteAll", two,
+			map[string]string{"quoteAll": "true"},
+			si("a,b", i(1), nil, nil, `q"x`, i(3), "", i(4), " ", i(5), "  x  ", i(6), `a\b`, i(7), `a\,b`, i(8), "#c", i(9),
+				"l\nm", i(11), `"q"`, i(13), `""`, i(14), `a"\,`, i(17)),
+			"\"a,b\",\"1\"\n\"\",\"\"\n\"q\\\"x\",\"3\"\n\"\",\"4\"\n\"\",\"5\"\n\"x\",\"6\"\n\"a\\\\b\",\"7\"\n\"a\\\\,b\",\"8\"\n\"#c\",\"9\"\n\"l\nm\",\"11\"\n\"\\\"q\\\"\",\"13\"\n\"\\\"\\\"\",\"14\"\n\"a\\\"\\\\,\",\"17\"\n",
+		},
+		{
+			"escapeQuotes", two,
+			map[string]string{"escapeQuotes": "false"},
+			si("a,b", i(1), nil, nil, `q"x`, i(3), "", i(4), `a\b`, i(7), `"q"`, i(13), `q",x`, i(14)),
+			"\"a,b\",1\n,\nq\"x,3\n\"\",4\na\\b,7\n\"\\\"q\\\"\",13\n\"q\\\",x\",14\n",
+		},
+		{
+			"escape", two,
+			map[string]string{"escape": `"`},
+			si("a,b", i(1), nil, nil, `q"x`, i(3), "", i(4), `a\b`, i(7), `"q"`, i(13), `q",x`, i(14)),
+			"\"a,b\",1\n,\n\"q\"\"x\",3\n\"\",4\na\\b,7\n\"\"\"q\"\"\",13\n\"q\"\",x\",14\n",
+		},
+		{
+			"nullValue and emptyValue", two,
+			map[string]string{"nullValue": "N", "emptyValue": "E"},
+			si("a,b", i(1), nil, nil, "", i(4), " ", i(5), "N", i(6), "E", i(7), "E,", i(8)),
+			"\"a,b\",1\nN,N\nE,4\nE,5\nN,6\nE,7\n\"E,\",8\n",
+		},
 		{"empty emptyValue", two, map[string]string{"emptyValue": ""}, si("a,b", i(1), nil, nil, "", i(4), " ", i(5)), "\"a,b\",1\n,\n,4\n,5\n"},
-		{"no trimming", two, map[string]string{"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}, si("  x  ", i(6), " ", i(5), " , ", i(7), "x\t", i(8)),
-			"  x  ,6\n ,5\n\" , \",7\nx\t,8\n"},
+		{
+			"no trimming", two,
+			map[string]string{"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"},
+			si("  x  ", i(6), " ", i(5), " , ", i(7), "x\t", i(8)),
+			"  x  ,6\n ,5\n\" , \",7\nx\t,8\n",
+		},
 		// Spark writes ` "\` for the value of blanks.
 		{"trimming on the right", two, map[string]string{"ignoreLeadingWhiteSpace": "false"}, si("  x  ", i(6), " ", i(5), " , ", i(7)), "  x,6\n\"\",5\n\" ,\",7\n"},
 		{"trimming on the left", two, map[string]string{"ignoreTrailingWhiteSpace": "false"}, si("  x  ", i(6), " ", i(5), " , ", i(7)), "x  ,6\n\"\",5\n\", \",7\n"},
@@ -99,11 +121,17 @@ func TestWrite(t *testing.T) {
 		{"no quote", "s STRING, i STRING", map[string]string{"quote": ""}, si("a,b", "x", `a"b`, "y"), "\x00a,b\x00,x\na\"b,y\n"},
 		{"no escape", "s STRING, i STRING", map[string]string{"escape": ""}, si("a,b", "x", `a"b`, "y"), "\"a,b\",x\n\"a\x00\"b\",y\n"},
 		{"escape of escapes", "s STRING, i STRING", map[string]string{"charToEscapeQuoteEscaping": "#"}, si(`a\,b"`, "x"), "\"a#\\,b\\\"\",x\n"},
-		{"types", "b BOOLEAN, y TINYINT, s SMALLINT, i INT, l BIGINT, f FLOAT, d DOUBLE, c DECIMAL(3,2), e DECIMAL(20,15), x BINARY, dt DATE, ts TIMESTAMP, n TIMESTAMP_NTZ, ym INTERVAL YEAR TO MONTH, ds INTERVAL DAY TO SECOND, nan DOUBLE, inf DOUBLE, nul INT", nil,
+		{
+			"types", "b BOOLEAN, y TINYINT, s SMALLINT, i INT, l BIGINT, f FLOAT, d DOUBLE, c DECIMAL(3,2), e DECIMAL(20,15), x BINARY, dt DATE, ts TIMESTAMP, n TIMESTAMP_NTZ, ym INTERVAL YEAR TO MONTH, ds INTERVAL DAY TO SECOND, nan DOUBLE, inf DOUBLE, nul INT", nil,
 			[][]any{{true, int8(1), int16(-2), int32(3), int64(4), float32(1.5), 1e10, mustDecimal("1.20"), mustDecimal("0.000000000100000"), []byte("ab\xff"), types.Days(20455), types.Micros(1767323045123456), types.MicrosNTZ(1767323045000000), types.YearMonth(14), types.DayTime(93784000000), math.NaN(), math.Inf(-1), nil}},
-			"true,1,-2,3,4,1.5,1.0E10,1.20,1.00000E-10,[61 62 FF],2026-01-02,2026-01-02T03:04:05.123Z,2026-01-02T03:04:05.000,INTERVAL '1-2' YEAR TO MONTH,INTERVAL '1 02:03:04' DAY TO SECOND,NaN,-Infinity,\n"},
-		{"formats", "dt DATE, ts TIMESTAMP, n TIMESTAMP_NTZ", map[string]string{"dateFormat": "dd.MM.yyyy", "timestampFormat": "dd/MM/yyyy HH:mm:ss, SSS", "timestampNTZFormat": "HH:mm", "timeZone": "America/New_York"},
-			[][]any{{types.Days(20455), types.Micros(1767323045123456), types.MicrosNTZ(1767323045000000)}}, "02.01.2026,\"01/01/2026 22:04:05, 123\",03:04\n"},
+			"true,1,-2,3,4,1.5,1.0E10,1.20,1.00000E-10,[61 62 FF],2026-01-02,2026-01-02T03:04:05.123Z,2026-01-02T03:04:05.000,INTERVAL '1-2' YEAR TO MONTH,INTERVAL '1 02:03:04' DAY TO SECOND,NaN,-Infinity,\n",
+		},
+		{
+			"formats", "dt DATE, ts TIMESTAMP, n TIMESTAMP_NTZ",
+			map[string]string{"dateFormat": "dd.MM.yyyy", "timestampFormat": "dd/MM/yyyy HH:mm:ss, SSS", "timestampNTZFormat": "HH:mm", "timeZone": "America/New_York"},
+			[][]any{{types.Days(20455), types.Micros(1767323045123456), types.MicrosNTZ(1767323045000000)}},
+			"02.01.2026,\"01/01/2026 22:04:05, 123\",03:04\n",
+		},
 		{"digits as separator", "i INT, j INT", map[string]string{"sep": "1"}, si(i(212), i(3)), "\"212\"13\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
