@@ -100,8 +100,13 @@ func TestBounds(t *testing.T) {
 		"empty":      {types.String, []any{"", "a"}, []byte{}, []byte("a"), 0},
 		"long":       {types.String, []any{"a", long}, nil, nil, 0},
 		"no value":   {types.String, []any{nil, nil}, nil, nil, 2},
-		"decimals": {types.DecimalType{Precision: 20}, []any{mustDecimal(t, "-1"), mustDecimal(t, "1")},
-			bytes.Repeat([]byte{0xFF}, 9), []byte{0, 0, 0, 0, 0, 0, 0, 0, 1}, 0},
+		"decimals": {
+			types.DecimalType{Precision: 20},
+			[]any{mustDecimal(t, "-1"), mustDecimal(t, "1")},
+			bytes.Repeat([]byte{0xFF}, 9),
+			[]byte{0, 0, 0, 0, 0, 0, 0, 0, 1},
+			0,
+		},
 	} {
 		s := types.Struct(types.NewField("c", c.typ))
 		var rows []types.Row
