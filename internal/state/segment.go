@@ -226,11 +226,14 @@ func open(name string, content []byte) (h Header, split int, body []byte, err er
 	if err := json.Unmarshal(rest[4:4+size], &h); err != nil {
 		return h, 0, nil, damaged(name, err)
 	}
-	split = int(binary.LittleEndian.Uint64(rest[4+size:]))
-	if body, err = s2.Decode(nil, rest[12+size:]); err != nil || split > len(body) {
-		return h, 0, nil, damaged(name, fmt.Errorf("its body does not unpack: %v", err))
+	if body, err = s2.Decode(nil, rest[12+size:]); err != nil {
+		return h, 0, nil, damaged(name, fmt.Errorf("its body does not unpack: %w", err))
 	}
-	return h, split, body, nil
+	first := binary.LittleEndian.Uint64(rest[4+size:])
+	if first > uint64(len(body)) {
+		return h, 0, nil, damaged(name, fmt.Errorf("its first table is longer than its body"))
+	}
+	return h, int(first), body, nil
 }
 
 func readTable(b []byte, st types.StructType) ([]*vec.Batch, error) {
