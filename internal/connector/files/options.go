@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/interval"
 	"github.com/millrace/millrace/source"
@@ -181,7 +182,7 @@ func (p *optionReader) when(key string) time.Time {
 	}
 	zone := p.req.Env.Zone
 	if z, ok := p.req.Options.Get("timeZone"); ok {
-		loc, known := parseZone(z)
+		loc, known := datetime.ParseZone(z)
 		if !known {
 			p.value("timeZone", z, "it must be a region such as Europe/Berlin or an offset such as +01:00.")
 			return time.Time{}

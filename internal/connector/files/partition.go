@@ -282,5 +282,3 @@ func parseInstant(s string, zone *time.Location) (time.Time, bool) {
 	us, ok := parseMicros(s, zone)
 	return time.UnixMicro(us), ok
 }
-
-func parseZone(name string) (*time.Location, bool) { return datetime.ParseZone(name) }
