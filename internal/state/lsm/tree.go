@@ -81,6 +81,7 @@ func (s *store) open(exists bool) (err error) {
 			DataCorruption:  func(i pebble.DataCorruptionInfo) { s.disk.fail(i.Details) },
 		},
 	}
+	o.Experimental.CompactionScheduler = newScheduler()
 	if g := s.grant; g != nil {
 		o.Cache, o.FileCache, o.MemTableSize = g.cache, g.files, g.memTable
 	}
