@@ -18,6 +18,7 @@ func rankFunctions() []*Function {
 		{Name: "median", Bind: bindMedian},
 		{Name: "percentile_approx", Aliases: []string{"approx_percentile"}, Bind: bindPercentileApprox},
 		{Name: "mode", Bind: bindMode},
+		{Name: "listagg", Aliases: []string{"string_agg"}, Bind: bindListAgg},
 	}
 }
 
@@ -211,6 +212,43 @@ func bindMode(b *Binding) (*Bound, error) {
 				}
 			}
 			appendRow(out, part, best)
+		}),
+	}, nil
+}
+
+// bindListAgg binds the texts of a group joined by a constant, which is nothing by default.
+func bindListAgg(b *Binding) (*Bound, error) {
+	c := b.call()
+	if err := c.Arity(1, 2); err != nil {
+		return nil, err
+	}
+	casts, err := c.Accept(fn.Text)
+	if err != nil {
+		return nil, err
+	}
+	sep := ""
+	if len(b.Args) == 2 {
+		v := b.Args[1].Const
+		if v == nil || v.Phys() != vec.PhysBytes && v.Phys() != vec.PhysNull {
+			return nil, errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", c.SQL(), "inputName", "`delimiter`",
+				"inputType", `"STRING"`, "inputExpr", `"`+b.Args[1].SQL+`"`)
+		}
+		if !v.IsNull(0) {
+			sep = string(v.BytesAt(0))
+		}
+	}
+	return &Bound{
+		Args: casts, Type: types.String, Nullable: true,
+		State: []types.Field{field("values", types.ArrayType{Element: types.String}, false)},
+		New: newRanks(types.String, types.String, func(out *vec.Builder, v *vec.Vector, s vec.Span) {
+			buf := out.Buffer()
+			for k := s.Off; k < s.Off+s.Len; k++ {
+				if k > s.Off {
+					buf = append(buf, sep...)
+				}
+				buf = append(buf, v.BytesAt(int(k))...)
+			}
+			out.CommitBytes(buf)
 		}),
 	}, nil
 }

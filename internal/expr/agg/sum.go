@@ -1,6 +1,8 @@
 package agg
 
 import (
+	bits64 "math/bits"
+
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
@@ -310,12 +312,7 @@ func (s *decimalSums) Update(_ *expr.Eval, groups []uint32, args []*vec.Vector) 
 	v := flatten(args[0])
 	valid := v.Validity()
 	if v.Phys() == vec.PhysInt64 {
-		x := vec.Fixed[int64](v)
-		for i, g := range groups {
-			if valid.Get(i) {
-				s.add(g, decimal.FromInt64(x[i]))
-			}
-		}
+		s.addSmall(groups, vec.Fixed[int64](v), valid)
 		return
 	}
 	x := vec.Fixed[decimal.Int](v)
@@ -323,6 +320,20 @@ func (s *decimalSums) Update(_ *expr.Eval, groups []uint32, args []*vec.Vector) 
 		if valid.Get(i) {
 			s.add(g, x[i])
 		}
+	}
+}
+
+// addSmall adds numbers of 64 bits, of which no table has enough to overflow 128.
+func (s *decimalSums) addSmall(groups []uint32, x []int64, valid vec.Bitmap) {
+	sums, has := s.sums, s.has
+	for i, g := range groups {
+		if !valid.Get(i) {
+			continue
+		}
+		sum := &sums[g]
+		lo, carry := bits64.Add64(sum.Lo, uint64(x[i]), 0)
+		sum.Lo, sum.Hi = lo, sum.Hi+x[i]>>63+int64(carry)
+		has[g] = true
 	}
 }
 
