@@ -3,7 +3,9 @@ package session
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/millrace/millrace/internal/catalog"
@@ -242,7 +244,7 @@ func (s *Session) showProperties(ctx context.Context, st *plan.ShowProperties) (
 		return LocalRows(keyValue, []types.Row{{st.Key, v}})
 	}
 	var rows []types.Row
-	for _, k := range sortedKeys(t.Properties) {
+	for _, k := range slices.Sorted(maps.Keys(t.Properties)) {
 		rows = append(rows, types.Row{k, t.Properties[k]})
 	}
 	return LocalRows(keyValue, rows)

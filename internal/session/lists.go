@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -202,8 +201,6 @@ func FunctionNames() []string {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
-
-func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
 // ListViews lists the views of a database, the current one when it is empty.
 func (s *Session) ListViews(db, pattern string) (plan.Node, error) {

@@ -3,6 +3,8 @@ package stream
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,7 +153,7 @@ func final(s *streamtest.Sink, mode string) []string {
 			}
 		}
 		var out []string
-		for _, k := range sortedKeys(last) {
+		for _, k := range slices.Sorted(maps.Keys(last)) {
 			out = append(out, last[k])
 		}
 		return out

@@ -3,6 +3,7 @@ package stream
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -108,7 +109,7 @@ func (p *Progress) json(d dialect, b []byte) []byte {
 	}
 	w.key("durationMs")
 	w.open()
-	for _, k := range sortedKeys(p.DurationMs) {
+	for _, k := range slices.Sorted(maps.Keys(p.DurationMs)) {
 		w.int(k, p.DurationMs[k])
 	}
 	w.close()
@@ -150,7 +151,7 @@ func (w *jsonWriter) metrics(d dialect, m map[string]string) {
 	}
 	w.key("metrics")
 	w.open()
-	for _, k := range sortedKeys(m) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		w.str(k, m[k])
 	}
 	w.close()
@@ -188,7 +189,7 @@ func (s *StateOperatorProgress) json(w *jsonWriter) {
 	w.int("numStateStoreInstances", s.NumStateStoreInstances)
 	w.key("customMetrics")
 	w.open()
-	for _, k := range sortedKeys(s.CustomMetrics) {
+	for _, k := range slices.Sorted(maps.Keys(s.CustomMetrics)) {
 		w.int(k, s.CustomMetrics[k])
 	}
 	w.close()
@@ -311,13 +312,4 @@ func appendDouble(b []byte, x float64) []byte {
 		return strconv.AppendFloat(b, x, 'f', 1, 64)
 	}
 	return strconv.AppendFloat(b, x, 'g', -1, 64)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
