@@ -115,10 +115,7 @@ func (s *generateStream) window() *vec.Batch {
 		s.row++
 		s.at = 0
 	}
-	out := &vec.Batch{N: len(rows)}
-	for _, c := range s.cur.Cols {
-		out.Cols = append(out.Cols, vec.Take(c, rows, nil))
-	}
+	out := &vec.Batch{N: len(rows), Cols: vec.TakeAll(s.cur.Cols, rows)}
 	if s.g.Position {
 		out.Cols = append(out.Cols, positions(pos))
 	}

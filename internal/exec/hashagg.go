@@ -155,15 +155,11 @@ func flatArgs(args []*vec.Vector, scratch *[]*vec.Vector) []*vec.Vector {
 }
 
 func (a *Accumulator) pick(args []*vec.Vector, ids, sel []uint32) ([]*vec.Vector, []uint32) {
-	picked := make([]*vec.Vector, len(args))
-	for i, v := range args {
-		picked[i] = vec.Take(v, sel, nil)
-	}
 	a.groups = a.groups[:0]
 	for _, r := range sel {
 		a.groups = append(a.groups, ids[r])
 	}
-	return picked, a.groups
+	return vec.TakeAll(args, sel), a.groups
 }
 
 // firsts keeps the rows whose arguments were not seen before in their group.
@@ -190,15 +186,11 @@ func (a *Accumulator) firsts(k int, args []*vec.Vector, ids []uint32) ([]*vec.Ve
 			next++
 		}
 	}
-	picked := make([]*vec.Vector, len(args))
-	for i, v := range args {
-		picked[i] = vec.Take(v, first, nil)
-	}
 	groups := make([]uint32, len(first))
 	for i, r := range first {
 		groups[i] = ids[r]
 	}
-	return picked, groups
+	return vec.TakeAll(args, first), groups
 }
 
 // Merge adds partial results: cols are the state columns of all aggregates, one after the other.

@@ -354,14 +354,9 @@ func (s *joinStream) finish(cur *vec.Batch, startRow int, startHit bool) (*vec.B
 			probes, builds = append(probes, row), append(builds, vec.NoRow)
 		}
 	}
-	out := &vec.Batch{N: len(probes)}
-	for _, c := range cur.Cols {
-		out.Cols = append(out.Cols, vec.Take(c, probes, nil))
-	}
+	out := &vec.Batch{N: len(probes), Cols: vec.TakeAll(cur.Cols, probes)}
 	if s.j.Kind != JoinSemi && s.j.Kind != JoinAnti {
-		for _, c := range s.bt.rows.Cols {
-			out.Cols = append(out.Cols, vec.Take(c, builds, nil))
-		}
+		out.Cols = append(out.Cols, vec.TakeAll(s.bt.rows.Cols, builds)...)
 	}
 	return out, nil
 }
@@ -387,17 +382,11 @@ func (s *joinStream) test(cur *vec.Batch) ([]uint32, error) {
 	if s.cond == nil || len(real) == 0 {
 		return real, nil
 	}
-	pairs := &vec.Batch{N: len(real)}
 	pi, bi := make([]uint32, len(real)), make([]uint32, len(real))
 	for k, i := range real {
 		pi[k], bi[k] = s.probes[i], s.builds[i]
 	}
-	for _, c := range cur.Cols {
-		pairs.Cols = append(pairs.Cols, vec.Take(c, pi, nil))
-	}
-	for _, c := range s.bt.rows.Cols {
-		pairs.Cols = append(pairs.Cols, vec.Take(c, bi, nil))
-	}
+	pairs := &vec.Batch{N: len(real), Cols: append(vec.TakeAll(cur.Cols, pi), vec.TakeAll(s.bt.rows.Cols, bi)...)}
 	cols, _, err := s.cond.Compute(pairs)
 	if err == nil {
 		err = s.cond.pending
@@ -428,8 +417,6 @@ func (j *HashJoin) unmatched(bt *built) []*vec.Batch {
 	for _, t := range j.Probe.Types() {
 		out.Cols = append(out.Cols, vec.NewNulls(t, len(rows)))
 	}
-	for _, c := range bt.rows.Cols {
-		out.Cols = append(out.Cols, vec.Take(c, rows, nil))
-	}
+	out.Cols = append(out.Cols, vec.TakeAll(bt.rows.Cols, rows)...)
 	return []*vec.Batch{out}
 }

@@ -20,6 +20,15 @@ func Take(v *Vector, idx []uint32, dst *Vector) *Vector {
 	return dst
 }
 
+// TakeAll gathers rows of several columns into new memory.
+func TakeAll(cols []*Vector, idx []uint32) []*Vector {
+	out := make([]*Vector, len(cols))
+	for i, c := range cols {
+		out[i] = Take(c, idx, nil)
+	}
+	return out
+}
+
 // shares tells whether vectors of this layout and encoding point into memory of the vector they were taken from.
 func (v *Vector) shares() bool {
 	if v.enc != Flat {
