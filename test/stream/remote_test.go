@@ -111,12 +111,26 @@ func (s *server) add(us []unit) error {
 		}
 		names = append(names, [2]string{temp, final})
 	}
+	if len(names) > 1 {
+		s.awaitLull()
+	}
 	for _, n := range names {
 		if err := os.Rename(n[0], n[1]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lookEvery is the trigger of a query over several streams. Such a query looks at all of them when a whole second begins, so that files
+// that come in between are one batch.
+const lookEvery = time.Second
+
+// awaitLull waits until no such query looks at its streams for a while.
+func (s *server) awaitLull() {
+	for into := time.Duration(0); into < lookEvery/10 || into > lookEvery/2; into = time.Since(time.Now().Truncate(lookEvery)) {
+		time.Sleep(lookEvery / 20)
+	}
 }
 
 func (s *server) lines(u unit) (string, error) {
@@ -160,6 +174,9 @@ func (s *server) start(df *millrace.DataFrame, sp spec) error {
 	t, err := triggerOf(sp.trigger)
 	if err != nil {
 		return err
+	}
+	if len(s.dirs) > 1 && sp.trigger == "" {
+		t = millrace.ProcessingTime(lookEvery)
 	}
 	s.q, err = df.WriteStream().OutputMode(millrace.OutputMode(sp.mode)).Format("memory").QueryName(s.name).Trigger(t).
 		Option("checkpointLocation", s.checkpoint()).Start(context.Background())
