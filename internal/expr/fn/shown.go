@@ -40,6 +40,7 @@ var shownCalls = func() map[string]shown {
 		// Aggregates.
 		"array_agg": {name: "collect_list"}, "percentile": {from: 2, fill: []string{"1"}},
 		"percentile_approx": {from: 2, fill: []string{"10000"}}, "approx_percentile": {from: 2, fill: []string{"10000"}},
+		"listagg": {from: 1, fill: []string{"NULL"}}, "string_agg": {from: 1, fill: []string{"NULL"}},
 		"approx_count_distinct": {drop: 1}, "first": {drop: 1}, "last": {drop: 1}, "first_value": {drop: 1}, "last_value": {drop: 1},
 		"any_value": {drop: 1},
 	}
