@@ -109,5 +109,11 @@ func (ev *Evaluator) Compute(b *vec.Batch) (cols []*vec.Vector, n int, err error
 	return ev.out, row, nil
 }
 
-// Pending is the error at which evaluation has stopped, or nil.
-func (ev *Evaluator) Pending() error { return ev.pending }
+// ComputeAll is Compute for a caller who has no use for the rows before a bad one.
+func (ev *Evaluator) ComputeAll(b *vec.Batch) ([]*vec.Vector, error) {
+	cols, _, err := ev.Compute(b)
+	if err == nil {
+		err = ev.pending
+	}
+	return cols, err
+}

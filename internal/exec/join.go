@@ -124,16 +124,13 @@ func (j *HashJoin) build(ctx context.Context, t *Task) (*built, error) {
 	var fresh []uint32
 	for from := 0; from < n; from += vec.BatchRows {
 		b := bt.rows.Slice(from, min(n-from, vec.BatchRows))
-		keys, k, err := ev.Compute(b)
-		if err == nil && k < b.N {
-			err = ev.pending
-		}
+		keys, err := ev.ComputeAll(b)
 		if err != nil {
 			return nil, err
 		}
 		keys = flattened(keys)
-		fresh = bt.table.Resolve(keys, k, true, ids[:k], fresh[:0])
-		for i, g := range ids[:k] {
+		fresh = bt.table.Resolve(keys, b.N, true, ids[:b.N], fresh[:0])
+		for i, g := range ids[:b.N] {
 			if j.nullKey(keys, i) {
 				g = group.None
 			}
@@ -387,10 +384,7 @@ func (s *joinStream) test(cur *vec.Batch) ([]uint32, error) {
 		pi[k], bi[k] = s.probes[i], s.builds[i]
 	}
 	pairs := &vec.Batch{N: len(real), Cols: append(vec.TakeAll(cur.Cols, pi), vec.TakeAll(s.bt.rows.Cols, bi)...)}
-	cols, _, err := s.cond.Compute(pairs)
-	if err == nil {
-		err = s.cond.pending
-	}
+	cols, err := s.cond.ComputeAll(pairs)
 	if err != nil {
 		return nil, err
 	}

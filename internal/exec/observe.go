@@ -65,13 +65,11 @@ func (s *observeStream) Next(ctx context.Context) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	cols, n, err := s.ev.Compute(b)
-	if err == nil && s.ev.pending != nil {
-		err = s.ev.pending
-	}
+	cols, err := s.ev.ComputeAll(b)
 	if err != nil {
 		return nil, err
 	}
+	n := b.Rows()
 	for len(s.groups) < n {
 		s.groups = append(s.groups, 0)
 	}

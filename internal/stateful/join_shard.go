@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/internal/exec"
+	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/group"
 	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/internal/vec"
@@ -100,6 +101,20 @@ func (s *joinShard) gather(side int, b *vec.Batch) error {
 	return s.table.Gather(keys, len(rows))
 }
 
+// others are the numbers below n that are not among rows, which ascend.
+func others(rows []uint32, n int) []uint32 {
+	out := make([]uint32, 0, n-len(rows))
+	for i := range uint32(n) {
+		if len(rows) > 0 && rows[0] == i {
+			rows = rows[1:]
+			continue
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// keep returns some rows of a batch that has no selection, or the batch itself if these are all.
 func keep(b *vec.Batch, rows []uint32) *vec.Batch {
 	if len(rows) == b.N {
 		return b
@@ -150,23 +165,13 @@ func (s *joinShard) applyOwn(side int, b *vec.Batch) (*vec.Batch, error) {
 	if s.own[side] == nil || b.N == 0 {
 		return b, nil
 	}
-	cols, _, err := s.own[side].Compute(b)
-	if err == nil {
-		err = s.own[side].Pending()
-	}
+	cols, err := s.own[side].ComputeAll(b)
 	if err != nil {
 		return nil, err
 	}
-	ok := cols[0].Flatten()
-	var pass, fail []uint32
-	for i, x := range vec.Fixed[uint8](ok) {
-		if x != 0 && ok.Validity().Get(i) {
-			pass = append(pass, uint32(i))
-		} else {
-			fail = append(fail, uint32(i))
-		}
-	}
-	if len(fail) > 0 && s.j.preserved(side) {
+	pass := expr.SelectTrue(cols[0], nil)
+	if len(pass) < b.N && s.j.preserved(side) {
+		fail := others(pass, b.N)
 		s.emitPadded(side, b.Take(fail, nil).Cols, len(fail))
 	}
 	return keep(b, pass), nil
@@ -262,21 +267,11 @@ func (s *joinShard) test(all *vec.Batch) ([]uint32, error) {
 		}
 		return pass, nil
 	}
-	cols, _, err := s.cond.Compute(all)
-	if err == nil {
-		err = s.cond.Pending()
-	}
+	cols, err := s.cond.ComputeAll(all)
 	if err != nil {
 		return nil, err
 	}
-	var pass []uint32
-	ok := cols[0].Flatten()
-	for i, x := range vec.Fixed[uint8](ok) {
-		if x != 0 && ok.Validity().Get(i) {
-			pass = append(pass, uint32(i))
-		}
-	}
-	return pass, nil
+	return expr.SelectTrue(cols[0], nil), nil
 }
 
 // store keeps new rows. Left rows are kept even if they expire in this batch, because its right rows have yet to meet them; right
