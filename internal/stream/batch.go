@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/millrace/millrace/internal/exec"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/fs"
@@ -13,8 +15,6 @@ import (
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/types"
-
-	"github.com/apache/arrow-go/v18/arrow"
 )
 
 // batchResult is what a batch leaves for its report.

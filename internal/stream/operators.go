@@ -49,7 +49,7 @@ func (o *operator) partitions(shuffle int) int {
 	return shuffle
 }
 
-// open makes the stores of all operators. Nothing is read.
+// openStores makes the stores of all operators. Nothing is read.
 func openStores(ops []*operator, p state.Provider, dir string, t *exec.Task) error {
 	for _, o := range ops {
 		n := o.partitions(t.Partitions)
