@@ -25,19 +25,19 @@ func RegisterAll() { Register(fs.Local()) }
 // Register makes the connectors known, with files on fsys.
 func Register(fsys fs.FS) {
 	source.Register("csv", files.Format{Kind: csvfile.Kind{}, FS: fsys})
+	source.Register("jdbc", batchOnly{})
 	source.Register("json", files.Format{Kind: jsonfile.Kind{}, FS: fsys})
 	source.Register("parquet", files.Format{Kind: parquetfile.Kind{}, FS: fsys})
-
-	sink.Register("csv", filesink.Format{Kind: csvfile.SinkKind{}, FS: fsys})
-	sink.Register("json", filesink.Format{Kind: jsonfile.SinkKind{}, FS: fsys})
-	sink.Register("parquet", filesink.Format{Kind: parquetfile.SinkKind{}, FS: fsys})
-	source.Register("text", files.Format{Kind: textfile.Kind{}, FS: fsys})
 	source.Register("rate", rate.Rate{FS: fsys})
 	source.Register("rate-micro-batch", rate.MicroBatch{})
 	source.Register("socket", socket.Format{})
-	source.Register("jdbc", unreachable{})
-	sink.Register("text", filesink.Format{Kind: textfile.SinkKind{}, FS: fsys})
+	source.Register("text", files.Format{Kind: textfile.Kind{}, FS: fsys})
+
+	sink.Register("console", console.Format{Out: os.Stdout})
+	sink.Register("csv", filesink.Format{Kind: csvfile.SinkKind{}, FS: fsys})
+	sink.Register("json", filesink.Format{Kind: jsonfile.SinkKind{}, FS: fsys})
 	sink.Register("memory", memory.Format{})
 	sink.Register("noop", noop.Format{})
-	sink.Register("console", console.Format{Out: os.Stdout})
+	sink.Register("parquet", filesink.Format{Kind: parquetfile.SinkKind{}, FS: fsys})
+	sink.Register("text", filesink.Format{Kind: textfile.SinkKind{}, FS: fsys})
 }

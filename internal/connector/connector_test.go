@@ -15,7 +15,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("there is no source %s", name)
 		}
 	}
-	for _, name := range []string{"json", "parquet", "text", "memory", "console", "noop"} {
+	for _, name := range []string{"csv", "json", "parquet", "text", "memory", "console", "noop"} {
 		if sink.Lookup(name) == nil {
 			t.Errorf("there is no sink %s", name)
 		}

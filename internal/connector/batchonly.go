@@ -7,11 +7,11 @@ import (
 	"github.com/millrace/millrace/source"
 )
 
-// unreachable is a format that Spark has for batches only and that is not here: the error tells it from a misspelt name.
-type unreachable struct{}
+// batchOnly is a format that Spark has for batches only and that is not here: the error tells it from a misspelt name.
+type batchOnly struct{}
 
 // Open implements source.Format.
-func (unreachable) Open(_ context.Context, req source.Request) (source.Table, error) {
+func (batchOnly) Open(_ context.Context, req source.Request) (source.Table, error) {
 	if req.Stream {
 		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.SOURCE", "provider", req.Format)
 	}
