@@ -72,7 +72,7 @@ func CheckEncoding(format, name string) error {
 	return nil
 }
 
-// open opens a file as text: decompressed, in UTF-8, without a byte order mark.
+// openText opens a file as text: decompressed, in UTF-8, without a byte order mark.
 func openText(f *File, opts TextOptions) (io.Reader, func() error, error) {
 	file, err := f.FS.Open(f.Path)
 	if err != nil {
