@@ -183,7 +183,7 @@ var confKeys = []confKey{
 	{"spark.sql.legacy.setopsPrecedence.enabled", "", boolean, "false"},
 	{"spark.sql.legacy.timeParserPolicy", "", option, "CORRECTED"},
 	{"spark.sql.mapKeyDedupPolicy", "3.0.0", option, "EXCEPTION"},
-	{"spark.sql.maven.additionalRemoteRepositories", "3.0.0", text, "https://maven-central.storage-download.googleapis.com/maven2/"},
+	{"spark.sql.maven.additionalRemoteRepositories", "3.0.0", text, ""},
 	{"spark.sql.maxBroadcastTableSize", "4.1.0", sizeBytes, "8589934592b"},
 	{"spark.sql.maxMetadataStringLength", "3.1.0", integer, "100"},
 	{"spark.sql.maxPlanStringLength", "3.0.0", sizeBytes, "2147483632b"},
