@@ -87,7 +87,7 @@ var parseTable = table{
 	"NON_LAST_NOT_MATCHED_BY_SOURCE_CLAUSE_OMIT_CONDITION":             {"42613", Parse, "Of several WHEN NOT MATCHED BY SOURCE clauses only the last may be without a condition."},
 	"NOT_A_CONSTANT_STRING.NOT_CONSTANT":                               {"42601", Parse, "<name> must be a constant string, not the expression <expr>."},
 	"CANNOT_USE_MULTI_ALIASES_IN_WATERMARK_CLAUSE":                     {"42000", Parse, "The expression of a WATERMARK clause may have one alias only."},
-	"REQUIRES_EXPLICIT_NAME_IN_WATERMARK_CLAUSE":                       {"42000", Parse, "The expression <sqlExpr> of a WATERMARK clause needs an alias, for example WATERMARK to_timestamp(t) AS ts DELAY OF INTERVAL 5 MINUTES."},
+	"REQUIRES_EXPLICIT_NAME_IN_WATERMARK_CLAUSE":                       {"42000", Analysis, "The expression <sqlExpr> of a WATERMARK clause needs an alias, for example WATERMARK to_timestamp(t) AS ts DELAY OF INTERVAL 5 MINUTES."},
 	"INVALID_INTERVAL_FORMAT.MIXED_UNITS":                              {"22006", Parse, "The interval <literal> mixes years or months with days or smaller units; add two intervals instead."},
 	"DUPLICATED_CTE_NAMES":                                             {"42602", Parse, "WITH defines <duplicateNames> more than once."},
 	"MISSING_WINDOW_SPECIFICATION":                                     {"42P20", Parse, "There is no WINDOW clause that defines the window <windowName>."},

@@ -67,18 +67,23 @@ func (s *eventTimeStream) Close() error {
 func (s *eventTimeStream) note(b *vec.Batch) {
 	v := TimeOf(b.Cols[s.w.Column]).Flatten()
 	xs, valid := vec.Fixed[int64](v), v.Validity()
+	// A row without a time counts as one of 1970, as in Spark: it can't move the watermark, which starts there, but the progress
+	// shows it.
 	if b.Sel == nil {
 		for i, x := range xs[:b.N] {
-			if valid.Get(i) {
-				s.seen.note(floorDiv(x, 1000))
+			if !valid.Get(i) {
+				x = 0
 			}
+			s.seen.note(floorDiv(x, 1000))
 		}
 		return
 	}
 	for _, i := range b.Sel {
-		if valid.Get(int(i)) {
-			s.seen.note(floorDiv(xs[i], 1000))
+		x := xs[i]
+		if !valid.Get(int(i)) {
+			x = 0
 		}
+		s.seen.note(floorDiv(x, 1000))
 	}
 }
 

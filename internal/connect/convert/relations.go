@@ -512,7 +512,7 @@ func (c *Converter) watermark(rel *connectpb.Relation, m *connectpb.WithWatermar
 	if err != nil {
 		return nil, err
 	}
-	parts, err := AttributeName(m.GetEventTime())
+	parts, err := sql.ParseIdentifier(m.GetEventTime())
 	if err != nil {
 		return nil, err
 	}
