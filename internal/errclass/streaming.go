@@ -75,7 +75,7 @@ var streamingTable = table{
 	"EMITTING_ROWS_OLDER_THAN_WATERMARK_NOT_ALLOWED":    {"42815", Runtime, "The stateful processor gave a row with event time <emittedRowEventTime>, which lies behind the watermark <currentWatermark>."},
 	"NEGATIVE_WATERMARK_DELAY":                          {"22006", IllegalArgument, "The watermark delay '<delay>' must not be negative."},
 
-	"STREAMING_REAL_TIME_MODE.OUTPUT_MODE_NOT_SUPPORTED":                {"0A000", IllegalArgument, "The real-time trigger does not support the output mode <outputMode>; use update."},
+	"STREAMING_REAL_TIME_MODE.OUTPUT_MODE_NOT_SUPPORTED":                {"0A000", Analysis, "The real-time trigger does not support the output mode <outputMode>; use update."},
 	"STREAMING_REAL_TIME_MODE.INPUT_STREAM_NOT_SUPPORTED":               {"0A000", IllegalArgument, "The real-time trigger does not support the source <className>."},
 	"STREAMING_REAL_TIME_MODE.SINK_NOT_SUPPORTED":                       {"0A000", IllegalArgument, "The real-time trigger does not support the sink <className>."},
 	"STREAMING_REAL_TIME_MODE.OPERATOR_OR_SINK_NOT_IN_ALLOWLIST":        {"0A000", IllegalArgument, "The real-time trigger does not support the <errorType> <message>; set spark.sql.streaming.realTimeMode.allowlistCheck to false to try it anyway."},

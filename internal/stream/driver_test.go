@@ -420,6 +420,19 @@ func TestStartErrors(t *testing.T) {
 		{"months", "INVALID_TRIGGER_INTERVAL.MONTHS", func(r *StartRequest) { r.Trigger = Trigger{ProcessingTime, "1 month"} }},
 		{"format", "DATA_SOURCE_NOT_FOUND", func(r *StartRequest) { r.Sink, r.Format = nil, "nosuch" }},
 		{"continuous", "UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS", func(r *StartRequest) { r.Trigger = Trigger{Continuous, "1 second"} }},
+		{"continuous clock", "UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS", func(r *StartRequest) {
+			w.views["e"].(*plan.Scan).Name = "rate"
+			r.Plan, r.Trigger = w.query("SELECT current_timestamp() FROM e"), Trigger{Continuous, "1 second"}
+		}},
+		{"continuous generator", "UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS", func(r *StartRequest) {
+			r.Plan, r.Trigger = w.query("SELECT explode(array(v)) FROM e"), Trigger{Continuous, "1 second"}
+		}},
+		{"real time in append", "STREAMING_REAL_TIME_MODE.OUTPUT_MODE_NOT_SUPPORTED", func(r *StartRequest) { r.Trigger = Trigger{RealTime, "1 minute"} }},
+		{"real time too short", "INVALID_STREAMING_REAL_TIME_MODE_TRIGGER_INTERVAL", func(r *StartRequest) {
+			w.conf = w.conf.With(streamtest.Conf{"spark.sql.streaming.realTimeMode.minBatchDuration": "5000"})
+			r.Conf, r.OutputMode, r.Trigger = w.conf, "update", Trigger{RealTime, "1 second"}
+		}},
+		{"real time", "UNSUPPORTED_STREAMING_OPERATION.OTHER", func(r *StartRequest) { r.OutputMode, r.Trigger = "update", Trigger{RealTime, "1 minute"} }},
 		{"check", "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION", func(r *StartRequest) {
 			r.Check = func(plan.Node, string) error {
 				return errclass.New("STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION", "outputMode", "append", "operation", "x")

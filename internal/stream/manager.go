@@ -69,7 +69,7 @@ func (m *Manager) Get(id string) *Query {
 func (m *Manager) Find(id, runID string) (*Query, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var other *Query
+	var running *Query
 	for _, list := range [][]*Query{m.active, m.ended} {
 		for _, q := range list {
 			if q.ID() != id {
@@ -78,11 +78,13 @@ func (m *Manager) Find(id, runID string) (*Query, error) {
 			if q.RunID() == runID {
 				return q, nil
 			}
-			other = q
+			if q.IsActive() {
+				running = q
+			}
 		}
 	}
-	if other != nil {
-		return nil, errclass.New("CONNECT_INVALID_PLAN.STREAMING_QUERY_RUN_ID_MISMATCH", "id", id, "runId", runID, "serverRunId", other.RunID())
+	if running != nil {
+		return nil, errclass.New("CONNECT_INVALID_PLAN.STREAMING_QUERY_RUN_ID_MISMATCH", "id", id, "runId", runID, "serverRunId", running.RunID())
 	}
 	return nil, errclass.New("CONNECT_INVALID_PLAN.STREAMING_QUERY_NOT_FOUND", "id", id)
 }

@@ -82,8 +82,11 @@ func TestManager(t *testing.T) {
 		if q, err := w.m.Find(q1.ID(), q1.RunID()); err != nil || q != q1 {
 			t.Errorf("find: %v", err)
 		}
-		if _, err := w.m.Find(q1.ID(), q2.RunID()); !errclass.Has(err, "CONNECT_INVALID_PLAN.STREAMING_QUERY_RUN_ID_MISMATCH") {
+		if _, err := w.m.Find(q2.ID(), q1.RunID()); !errclass.Has(err, "CONNECT_INVALID_PLAN.STREAMING_QUERY_RUN_ID_MISMATCH") {
 			t.Errorf("find another run: %v", err)
+		}
+		if _, err := w.m.Find(q1.ID(), q2.RunID()); !errclass.Has(err, "CONNECT_INVALID_PLAN.STREAMING_QUERY_NOT_FOUND") {
+			t.Errorf("find another run of a query that has ended: %v", err)
 		}
 		if _, err := w.m.Find("x", "y"); !errclass.Has(err, "CONNECT_INVALID_PLAN.STREAMING_QUERY_NOT_FOUND") {
 			t.Errorf("find nothing: %v", err)

@@ -98,9 +98,9 @@ type ring struct {
 
 func (r *ring) add(p *Progress) {
 	r.list = append(r.list, p)
-	if over := len(r.list) - (r.size - 1); over > 0 && len(r.list) > 1 {
+	if over := len(r.list) - max(r.size-1, 0); over > 0 {
 		// Copied, so that lists handed out earlier stay as they are and dropped reports can be freed.
-		r.list = append([]*Progress(nil), r.list[min(over, len(r.list)-1):]...)
+		r.list = append([]*Progress(nil), r.list[over:]...)
 	}
 }
 

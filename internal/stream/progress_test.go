@@ -108,11 +108,12 @@ func TestRingKeepsOneLess(t *testing.T) {
 	if len(r.list) != 4 || r.list[0].BatchID != 16 || r.last().BatchID != 19 {
 		t.Errorf("kept %d from %d", len(r.list), r.list[0].BatchID)
 	}
-	one := ring{size: 1}
-	one.add(&Progress{BatchID: 1})
-	one.add(&Progress{BatchID: 2})
-	if one.last().BatchID != 2 {
-		t.Error("the last report must be there")
+	for _, size := range []int{1, 0, -1} {
+		none := ring{size: size}
+		none.add(&Progress{BatchID: 1})
+		if none.last() != nil || len(none.list) != 0 {
+			t.Errorf("a ring of %d keeps nothing", size)
+		}
 	}
 }
 

@@ -85,10 +85,8 @@ func (t Trigger) parse() (trigger, error) {
 		ms, err := interval.ParseTrigger(t.Interval)
 		return trigger{t.Kind, time.Duration(ms) * time.Millisecond}, err
 	case RealTime:
-		if _, err := interval.ParseTrigger(t.Interval); err != nil {
-			return trigger{}, err
-		}
-		return trigger{}, errclass.New("UNSUPPORTED_STREAMING_OPERATION.OTHER", "operation", "The real-time trigger")
+		ms, err := interval.ParseTrigger(t.Interval)
+		return trigger{t.Kind, time.Duration(ms) * time.Millisecond}, err
 	}
 	return trigger{kind: t.Kind}, nil
 }
@@ -171,14 +169,42 @@ func checkContinuous(n plan.Node) error {
 	plan.Walk(n, func(n plan.Node) bool {
 		switch n := n.(type) {
 		case *plan.Scan:
-			if n.Stream && !continuousSources[strings.ToLower(n.Name)] {
-				err = errclass.New("UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS", "operation", "the source "+n.Name)
+			name := strings.ToLower(n.Name)
+			if n.Stream && !continuousSources[name] {
+				e := errclass.New("UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS", "operation", "the source "+n.Name)
+				if name == "rate-micro-batch" {
+					e = e.WithKind(errclass.Unsupported)
+				}
+				err = e
 			}
-		case *plan.Project, *plan.Filter, *plan.Aliased, *plan.View, *plan.Tagged, *plan.Hint, *plan.Generate:
+		case *plan.Project, *plan.Filter, *plan.Aliased, *plan.View, *plan.Tagged, *plan.Hint:
+			for _, e := range n.Exprs() {
+				plan.WalkExpr(e, func(e plan.Expr) bool {
+					if c, ok := e.(*plan.Call); ok && c.Fn != nil && clockFunctions[c.Fn.Name] {
+						err = errclass.New("UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS", "operation", "the function "+c.Fn.Name)
+					}
+					return err == nil
+				})
+			}
 		default:
 			err = errclass.New("UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS", "operation", n.Label())
 		}
 		return err == nil
 	})
 	return err
+}
+
+// clockFunctions are those whose value is that of the batch; a continuous query has none.
+var clockFunctions = map[string]bool{"current_timestamp": true, "current_date": true, "localtimestamp": true, "current_time": true}
+
+// checkRealTime refuses the real-time trigger: with Spark's conditions where it does so too.
+func checkRealTime(mode stateful.Mode, t trigger, conf Conf) error {
+	least := conf.Duration("spark.sql.streaming.realTimeMode.minBatchDuration")
+	switch {
+	case mode != stateful.Update:
+		return errclass.New("STREAMING_REAL_TIME_MODE.OUTPUT_MODE_NOT_SUPPORTED", "outputMode", modeName(mode))
+	case t.every < least:
+		return errclass.New("INVALID_STREAMING_REAL_TIME_MODE_TRIGGER_INTERVAL", "interval", t.every.String(), "minBatchDuration", least.String())
+	}
+	return errclass.New("UNSUPPORTED_STREAMING_OPERATION.OTHER", "operation", "The real-time trigger")
 }

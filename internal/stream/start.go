@@ -27,6 +27,9 @@ func (m *Manager) Start(ctx context.Context, r StartRequest) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
+	if trig.kind == RealTime {
+		return nil, checkRealTime(mode, trig, r.Conf)
+	}
 	if trig.kind == Continuous {
 		if err := checkContinuous(r.Plan); err != nil {
 			return nil, err
