@@ -58,6 +58,9 @@ func (t *microTable) Stream(_ context.Context, env source.StreamEnv) (source.Str
 type microStream struct {
 	t   *microTable
 	env source.StreamEnv
+	// bounded is set by PrepareAvailableNow; last is then the end of the one batch that the run has.
+	bounded bool
+	last    source.Offset
 }
 
 // microOffset is the number of rows so far and the timestamp that the next batch will have.
@@ -84,13 +87,26 @@ func (m microOffset) json() source.Offset {
 	return source.Offset(fmt.Sprintf(`{"offset":%d,"timestamp":%d}`, m.Offset, m.Timestamp))
 }
 
+// PrepareAvailableNow implements source.AvailableNow: what is available is one batch.
+func (s *microStream) PrepareAvailableNow(context.Context) error {
+	s.bounded = true
+	return nil
+}
+
 // LatestOffset implements source.Stream. There is always one more batch.
 func (s *microStream) LatestOffset(_ context.Context, start source.Offset, _ source.Limit) (source.Offset, error) {
+	if s.last != nil {
+		return s.last, nil
+	}
 	m, err := s.t.read(start)
 	if err != nil {
 		return nil, err
 	}
-	return s.t.next(m).json(), nil
+	end := s.t.next(m).json()
+	if s.bounded {
+		s.last = end
+	}
+	return end, nil
 }
 
 // Plan implements source.Stream.

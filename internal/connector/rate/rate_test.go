@@ -162,4 +162,12 @@ func TestMicroBatchesAreAllAlike(t *testing.T) {
 	if string(at) != `{"offset":12,"timestamp":1750}` {
 		t.Errorf("offset %s", at)
 	}
+	if err := s.(source.AvailableNow).PrepareAvailableNow(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // one more batch, and then nothing
+		if at, err = s.LatestOffset(ctx, at, source.LimitDefault); err != nil || string(at) != `{"offset":16,"timestamp":2000}` {
+			t.Errorf("offset %s, %v", at, err)
+		}
+	}
 }
