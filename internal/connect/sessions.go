@@ -2,6 +2,9 @@ package connect
 
 import (
 	"context"
+	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,6 +50,23 @@ type observer interface {
 
 // isUUID tells whether a handle has the one form that clients send.
 func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
+
+// looseUUID reads a UUID as Java does, which takes groups of hexadecimal digits of any case that are too short, and gives it in its
+// one form.
+func looseUUID(s string) (string, bool) {
+	parts := strings.Split(s, "-")
+	if len(s) > 36 || len(parts) != 5 {
+		return "", false
+	}
+	for i, digits := range []int{8, 4, 4, 4, 12} {
+		n, err := strconv.ParseUint(parts[i], 16, 64)
+		if err != nil || len(parts[i]) > digits {
+			return "", false
+		}
+		parts[i] = fmt.Sprintf("%0*x", digits, n)
+	}
+	return strings.Join(parts, "-"), true
+}
 
 // session finds the session of a request, or makes it.
 func (s *Service) session(req header) (*holder, error) {

@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -28,7 +29,7 @@ func (op *operation) startStream(m *connectpb.WriteStreamOperationStart) error {
 	conf := op.h.AnalyzeConf()
 	r := stream.StartRequest{
 		Plan: n, OutputMode: m.GetOutputMode(), Format: m.GetFormat(), Options: m.GetOptions(), PartitionBy: m.GetPartitioningColumnNames(),
-		Name: m.GetQueryName(), Conf: op.h.Conf.Clone(), Zone: op.h.Zone(), Session: op.h.Session, Tags: op.req.GetTags(),
+		Name: m.GetQueryName(), Conf: op.h.Conf.Clone(), Zone: op.h.Zone(), Session: op.h.Session, Tags: op.jobTags(),
 		Check: func(n plan.Node, mode string) error { return analyze.CheckStreaming(n, mode, conf) },
 	}
 	switch t := m.GetTrigger().(type) {
@@ -72,6 +73,16 @@ func (op *operation) startStream(m *connectpb.WriteStreamOperationStart) error {
 	return op.send(&connectpb.ExecutePlanResponse{
 		ResponseType: &connectpb.ExecutePlanResponse_WriteStreamOperationStartResult{WriteStreamOperationStartResult: res},
 	})
+}
+
+// jobTags are the tags of the start event, named as Spark names them: the operation's own, and the user's.
+func (op *operation) jobTags() []string {
+	user, session := op.req.GetUserContext().GetUserId(), op.req.GetSessionId()
+	tags := []string{fmt.Sprintf("SparkConnect_OperationTag_User_%s_Session_%s_Operation_%s", user, session, op.id)}
+	for _, t := range op.req.GetTags() {
+		tags = append(tags, fmt.Sprintf("SparkConnect_SessionTag_User_%s_Session_%s_Tag_%s", user, session, t))
+	}
+	return tags
 }
 
 func foreignFunction(f *connectpb.StreamingForeachFunction, name string) error {
@@ -183,11 +194,12 @@ func (op *operation) managerCommand(m *connectpb.StreamingQueryManagerCommand) e
 		}
 		res.ResultType = &connectpb.StreamingQueryManagerCommandResult_Active{Active: r}
 	case *connectpb.StreamingQueryManagerCommand_GetQuery:
-		if !isUUID(k.GetQuery) {
+		id, ok := looseUUID(k.GetQuery)
+		if !ok {
 			return errclass.New("CONNECT_INVALID_PLAN.MALFORMED", "reason", "the query id "+k.GetQuery+" is no UUID").
 				WithKind(errclass.IllegalArgument)
 		}
-		if q := op.h.streams.Get(k.GetQuery); q != nil {
+		if q := op.h.streams.Get(id); q != nil {
 			res.ResultType = &connectpb.StreamingQueryManagerCommandResult_Query{Query: instance(q)}
 		}
 	case *connectpb.StreamingQueryManagerCommand_AwaitAnyTermination:
