@@ -294,3 +294,23 @@ func diff(want, got []any) string {
 	}
 	return fmt.Sprintf("got %v, want %v", got, want)
 }
+
+// Whoever takes a child out of a producer's scratch must see that it is scratch, though the child was made as an ordinary vector.
+func TestChildrenOfScratchAreScratch(t *testing.T) {
+	kid := mustFrom(t, types.Long, []any{int64(1), int64(2)})
+	inner := NewStruct(types.Struct(types.NewField("x", types.Long)), 2, []*Vector{kid})
+	outer := NewStruct(types.Struct(types.NewField("s", inner.Type())), 2, []*Vector{inner})
+	outer.SetBorrowed(true)
+	got := outer.Kids()[0].Kids()[0]
+	if outer.Kids()[0].Owned() || got.Owned() {
+		t.Error("a child of scratch says that it may be kept")
+	}
+	if !kid.Owned() || !inner.Owned() {
+		t.Error("vectors of others were marked")
+	}
+	kept := got.Own()
+	Fixed[int64](kid)[0] = 7
+	if Fixed[int64](kept)[0] != 1 || Fixed[int64](got)[0] != 7 {
+		t.Error("Own did not copy, or the mark did")
+	}
+}

@@ -189,8 +189,34 @@ func (v *Vector) Len() int { return v.n }
 // Owned tells whether the vector may be kept: nobody will change its memory.
 func (v *Vector) Owned() bool { return !v.borrowed }
 
-// SetBorrowed marks v as its producer's scratch (true) or as owned by whoever holds it (false).
-func (v *Vector) SetBorrowed(b bool) { v.borrowed = b }
+// SetBorrowed marks v as its producer's scratch (true) or as owned by whoever holds it (false). The children of scratch are scratch:
+// somebody may take one out and keep it.
+func (v *Vector) SetBorrowed(b bool) {
+	v.borrowed = b
+	if b {
+		v.kids = borrowedKids(v.kids)
+	}
+}
+
+// borrowedKids returns children that are marked. It makes new headers, because the old ones may belong to others too.
+func borrowedKids(kids []*Vector) []*Vector {
+	i := 0
+	for i < len(kids) && kids[i].borrowed {
+		i++
+	}
+	if i == len(kids) {
+		return kids
+	}
+	out := make([]*Vector, len(kids))
+	copy(out, kids)
+	for ; i < len(out); i++ {
+		if !out[i].borrowed {
+			out[i] = out[i].header()
+			out[i].SetBorrowed(true)
+		}
+	}
+	return out
+}
 
 // Validity is the bitmap of the stored rows, nil when all are valid. For a Const vector it has one bit. Dict vectors must be
 // flattened first, or asked row by row with IsNull.
