@@ -23,6 +23,9 @@ func Plan(n plan.Node, o Options) (plan.Node, error) {
 	if n, err = fold(n, o); err != nil {
 		return nil, err
 	}
+	if n, err = plan.TransformUp(n, limits); err != nil {
+		return nil, err
+	}
 	if n, err = plan.TransformUp(n, notNull); err != nil {
 		return nil, err
 	}

@@ -327,12 +327,19 @@ func (c *compiler) dedup(p *physical.Planner, child plan.Node, keys []*plan.Attr
 }
 
 func (c *compiler) limit(p *physical.Planner, n *plan.Limit) (exec.Op, error) {
-	if c.mode == stateful.Complete {
+	if c.mode == stateful.Complete && grouped(n.Child) {
 		return nil, nil // the whole result is cut in every batch
 	}
 	count, err := p.Count(n.N)
 	if err != nil {
 		return nil, err
+	}
+	if count == 0 { // nothing below is run, as in Spark
+		op := &exec.Values{}
+		for _, a := range n.Output() {
+			op.Out = append(op.Out, a.T)
+		}
+		return op, nil
 	}
 	in, err := p.Plan(n.Child)
 	if err != nil {
@@ -341,6 +348,19 @@ func (c *compiler) limit(p *physical.Planner, n *plan.Limit) (exec.Op, error) {
 	op := &stateful.Limit{In: in, N: count, Operator: len(c.out.operators)}
 	c.add(&operator{op: op, name: "globalLimit", single: true, hitsPerBatch: 1})
 	return op, nil
+}
+
+// grouped tells whether a plan has a grouping of streaming rows, so that complete mode gives its whole result in every batch.
+func grouped(n plan.Node) bool {
+	found := false
+	plan.Walk(n, func(n plan.Node) bool {
+		switch n.(type) {
+		case *plan.Aggregate, *plan.Distinct:
+			found = found || n.Streaming()
+		}
+		return !found
+	})
+	return found
 }
 
 func (c *compiler) observe(p *physical.Planner, n *plan.Observe) (exec.Op, error) {
