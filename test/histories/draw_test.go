@@ -136,6 +136,7 @@ func settings(t *rapid.T) []milltest.Option {
 		milltest.VectorRows(rapid.SampledFrom([]int{1, 3, 4096}).Draw(t, "vectors")),
 		milltest.Workers(rapid.IntRange(1, 3).Draw(t, "workers")),
 		milltest.Splits(rapid.IntRange(1, 3).Draw(t, "splits")),
+		milltest.StateProvider(rapid.SampledFrom([]string{"millrace.mem", "millrace.lsm"}).Draw(t, "provider")),
 		milltest.Conf("spark.sql.streaming.noDataMicroBatches.enabled", fmt.Sprint(rapid.Bool().Draw(t, "noData"))),
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/millrace/millrace"
+	"github.com/millrace/millrace/internal/plan/plantest"
 	"github.com/millrace/millrace/milltest"
 	"github.com/millrace/millrace/types"
 )
@@ -23,23 +24,23 @@ import (
 var nan, inf, negativeZero = math.NaN(), math.Inf(1), math.Copysign(0, -1)
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "300"); err != nil {
+	if err := flag.Set("rapid.checks", "120"); err != nil {
 		panic(err)
 	}
 	flag.Parse()
 	goleak.VerifyTestMain(m)
 }
 
-// world is an engine with the views that queries are over.
+// world is an engine with the views that queries are over: the streams e and f, and the table u.
 type world struct {
 	*milltest.Engine
-	t *rapid.T
-	e *milltest.Stream
+	t    *rapid.T
+	e, f *milltest.Stream
 }
 
 func newWorld(t *rapid.T, opts ...milltest.Option) *world {
 	w := &world{Engine: milltest.New(t, opts...), t: t}
-	w.e = w.Stream(schema)
+	w.e, w.f = w.Stream(schema), w.Stream(schema)
 	u := w.Session.CreateDataFrameDDL([][]any{{1, "one"}, {2, "two"}, {2, "deux"}, {nil, "none"}}, "ua INT, us STRING")
 	w.view(u, "u")
 	return w
@@ -59,16 +60,25 @@ func (w *world) sql(text string) *millrace.DataFrame {
 	return df
 }
 
-// batch runs a query over all rows at once.
-func (w *world) batch(text string, rows []types.Row) []string {
+// table makes a view of rows.
+func (w *world) table(name string, rows []types.Row) {
 	list := make([][]any, len(rows))
 	for i, r := range rows {
 		list[i] = r
 	}
-	w.view(w.Session.CreateDataFrameDDL(list, schema), "e")
-	got, err := w.sql(text).Collect(context.Background())
+	w.view(w.Session.CreateDataFrameDDL(list, schema), name)
+}
+
+// batch runs a query over all rows at once.
+func (w *world) batch(text string, rows []types.Row) []string {
+	w.table("e", rows)
+	return w.collect(w.sql(text))
+}
+
+func (w *world) collect(df *millrace.DataFrame) []string {
+	got, err := df.Collect(context.Background())
 	if err != nil {
-		w.t.Fatalf("%v\nbatch query: %s", err, text)
+		w.t.Fatalf("batch query: %v", err)
 	}
 	out := make([]string, len(got))
 	for i, r := range got {
@@ -94,11 +104,25 @@ func (w *world) start(q query) *history {
 	return &history{w, w.Start(w.sql(q.text), milltest.Mode(millrace.OutputMode(q.mode)))}
 }
 
-// live brings the rows and processes them, with stops and crashes in between.
-func (h *history) live(units [][]types.Row) {
+// live brings the rows of e and processes them, with stops and crashes in between.
+func (h *history) live(units [][]types.Row) { h.liveBoth(units, nil) }
+
+// liveBoth brings the rows of both streams, one or the other or both at a time.
+func (h *history) liveBoth(e, f [][]types.Row) {
 	t := h.w.t
-	for _, u := range units {
-		h.w.e.AddRows(u)
+	for len(e) > 0 || len(f) > 0 {
+		who := 0
+		if len(f) > 0 {
+			who = rapid.IntRange(0, 2).Draw(t, "who")
+		}
+		if len(e) > 0 && who != 1 {
+			h.w.e.AddRows(e[0])
+			e = e[1:]
+		}
+		if len(f) > 0 && (who != 0 || len(e) == 0) {
+			h.w.f.AddRows(f[0])
+			f = f[1:]
+		}
 		switch rapid.IntRange(0, 5).Draw(t, "event") {
 		case 0: // more comes before anything is processed
 		case 1:
@@ -206,6 +230,44 @@ func TestAppendHistories(t *testing.T) {
 		want = slices.DeleteFunc(want, func(r string) bool { return !strings.HasPrefix(r, "(1") })
 		if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 			t.Fatalf("stream differs from batch (-batch +stream):\n%s\nquery: %s\n%s", d, q.text, milltest.FormatBatches(h.q.Batches()))
+		}
+	})
+}
+
+// dropDuplicates lets each combination of values through once, and each that there is.
+func TestDedupHistories(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q, units := stateless(t), data(t)
+		w := newWorld(t, settings(t)...)
+		w.table("e", slices.Concat(units...))
+		want := w.collect(w.sql(q.text).Distinct())
+		w.view(w.e.DataFrame(), "e")
+		h := &history{w, w.Start(w.sql(q.text).DropDuplicates(), milltest.Mode(millrace.Append))}
+		h.live(units)
+		if d := cmp.Diff(want, h.q.Written(), cmpopts.EquateEmpty()); d != "" {
+			t.Fatalf("stream differs from batch (-batch +stream):\n%s\nquery: %s\n%s", d, q.text, milltest.FormatBatches(h.q.Batches()))
+		}
+	})
+}
+
+// Two streams joined without a watermark give what the two tables give, whichever row of a pair comes first.
+func TestJoinHistories(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := &plantest.Gen{T: t}
+		key := []string{"e.a = f.a", "e.a <=> f.a", "e.s = f.s AND e.a = f.b", "e.d = f.d", "e.a + 1 = f.b", "e.s <=> f.s"}[g.Pick(6, "key")]
+		extra := []string{"", " AND e.b < f.b", " AND f.ts > e.ts", " AND e.a > 0", " AND f.s IS NOT NULL"}[g.Pick(5, "extra")]
+		text := "SELECT e.a, e.b, e.s, f.a, f.b, f.s, f.ts FROM e JOIN f ON " + key + extra
+		left, right := data(t), data(t)
+		w := newWorld(t, settings(t)...)
+		w.table("e", slices.Concat(left...))
+		w.table("f", slices.Concat(right...))
+		want := w.collect(w.sql(text))
+		w.view(w.e.DataFrame(), "e")
+		w.view(w.f.DataFrame(), "f")
+		h := &history{w, w.Start(w.sql(text), milltest.Mode(millrace.Append))}
+		h.liveBoth(left, right)
+		if d := cmp.Diff(want, h.q.Written(), cmpopts.EquateEmpty()); d != "" {
+			t.Fatalf("stream differs from batch (-batch +stream):\n%s\nquery: %s\n%s", d, text, milltest.FormatBatches(h.q.Batches()))
 		}
 	})
 }
