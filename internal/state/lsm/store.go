@@ -41,7 +41,7 @@ func (p Provider) Open(dir string, spec state.Spec) (state.Store, error) {
 	}
 	top := filepath.Join(dir, strconv.Itoa(spec.Operator))
 	s := &store{fsys: p.FS, top: top, dir: filepath.Join(top, "0"), scratch: "live", spec: spec, version: -1, treeVersion: -1,
-		snapshotBytes: snapshotBytes, snapshotChanges: snapshotChanges, spare: maxSpare, sortBytes: minSort}
+		snapshotBytes: snapshotBytes, snapshotChanges: snapshotChanges, spare: maxSpare, sortBytes: minSort, filterKeys: minFilterKeys}
 	s.tables = make([]*table, state.Shards(spec.Partitions))
 	s.grant = p.Memory.grant(p.Limit)
 	return s, nil
@@ -75,6 +75,7 @@ type store struct {
 	snapshotBytes, snapshotChanges int64
 	spare                          int             // row numbers that a working set may have out of use
 	sortBytes                      int64           // what a sorter holds at least
+	filterKeys                     int64           // for how many keys a filter is made at least, but for a factor
 	changedBytes                   int64           // size of the changes since the last snapshot
 	durable                        map[string]bool // files of the tree that were synced
 
@@ -148,7 +149,8 @@ func (s *store) Load(ctx context.Context, version int64) error {
 		s.misses++
 	}
 	s.Abort()
-	if s.treeVersion != version || s.ok() != nil {
+	rebuilt := s.treeVersion != version || s.ok() != nil
+	if rebuilt {
 		began := time.Now()
 		if err := s.build(ctx, version); err != nil {
 			return errors.Join(err, s.drop())
@@ -156,6 +158,9 @@ func (s *store) Load(ctx context.Context, version int64) error {
 		s.loadTime = time.Since(began)
 	}
 	for _, t := range s.tables {
+		if rebuilt {
+			t.filter, t.misses = nil, 0
+		}
 		if err := t.begin(); err != nil {
 			return errors.Join(err, s.drop())
 		}

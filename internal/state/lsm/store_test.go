@@ -141,7 +141,7 @@ func openSide(t fatal, p state.Provider, s state.Spec, byValue bool) *side {
 // small makes a store's thresholds those of tests.
 func small(p Provider, s *store) {
 	s.snapshotBytes, s.snapshotChanges = 1<<10, 5
-	s.spare, s.sortBytes = 8, 200
+	s.spare, s.sortBytes, s.filterKeys = 8, 200, 2
 	p.Memory.limit = share * 2 << 10 // for working sets: they are dropped now and then
 }
 

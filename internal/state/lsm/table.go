@@ -38,6 +38,9 @@ type table struct {
 	inTree  bool   // the tree has rows
 	expired int64  // rows of the tree up to this event time are gone
 
+	filter *filter // of the tree's keys, when lookups are often in vain
+	misses int64   // lookups in vain without a filter
+
 	// What was deleted of the tree's rows: operations for the next changes, keys, and where they are.
 	gone     []byte
 	goneKeys group.Table
@@ -246,7 +249,11 @@ func (t *table) fetch(rows []uint32, cols []*vec.Vector) (absent []uint32, err e
 		}
 		from := len(t.arena)
 		t.arena = t.rowKey(t.arena, i, at)
-		t.probes = append(t.probes, probe{t.arena[from:len(t.arena):len(t.arena)], uint32(i)})
+		if key := t.arena[from:len(t.arena):len(t.arena)]; t.passes(key) {
+			t.probes = append(t.probes, probe{key, uint32(i)})
+		} else {
+			t.arena = t.arena[:from]
+		}
 	}
 	slices.SortFunc(t.probes, func(a, b probe) int { return bytes.Compare(a.key, b.key) })
 	var found []uint32
@@ -267,8 +274,8 @@ func (t *table) fetch(rows []uint32, cols []*vec.Vector) (absent []uint32, err e
 		buf = append(buf, v...)
 		found, held = append(found, rows[p.i]), append(held, buf[from:len(buf):len(buf)])
 	}
-	if len(found) == 0 {
-		return rows, nil
+	if err := t.missed(len(t.probes) - len(found)); err != nil || len(found) == 0 {
+		return rows, err
 	}
 	kept := found[:0:0]
 	for k, r := range found {
@@ -451,11 +458,17 @@ func (t *table) Gather(groups []*vec.Vector, n int) error {
 	for i := range fresh {
 		from := len(t.arena)
 		t.arena = appendGroup(append(t.arena, rowKind, byte(t.shard)), t.groupEnc.row(i))
-		t.probes = append(t.probes, probe{t.arena[from:len(t.arena):len(t.arena)], uint32(i)})
+		if key := t.arena[from:len(t.arena):len(t.arena)]; t.passes(key) {
+			t.probes = append(t.probes, probe{key, uint32(i)})
+		} else {
+			t.arena = t.arena[:from]
+		}
 	}
 	slices.SortFunc(t.probes, func(a, b probe) int { return bytes.Compare(a.key, b.key) })
 	var l loader
+	misses := 0
 	for _, p := range t.probes {
+		before := len(l.entries)
 		for ok := it.SeekGE(p.key); ok && bytes.HasPrefix(it.Key(), p.key); ok = it.Next() {
 			v, err := it.ValueAndErr()
 			if err != nil {
@@ -473,9 +486,14 @@ func (t *table) Gather(groups []*vec.Vector, n int) error {
 		if err := it.Error(); err != nil {
 			return t.readError(err)
 		}
+		if len(l.entries) == before {
+			misses++
+		}
 	}
-	_, err = t.bring(&l)
-	return err
+	if _, err := t.bring(&l); err != nil {
+		return err
+	}
+	return t.missed(misses)
 }
 
 func columnTypes(cols []*vec.Vector) []types.DataType {
@@ -502,6 +520,9 @@ func (t *table) bytes() int64 {
 	n := t.keys.Bytes() + int64(cap(t.numbers)+cap(t.times)+cap(t.treeAt)+cap(t.stored)+cap(t.dirty))*8
 	if t.groups != nil {
 		n += t.groups.Bytes()
+	}
+	if t.filter != nil {
+		n += int64(len(t.filter.bits)) * 8
 	}
 	if v, ok := t.values.(interface{ Bytes() int64 }); ok {
 		n += v.Bytes()
@@ -553,6 +574,9 @@ func (t *table) saveRows(b *blockWriter, rows []uint32) {
 			at = t.times[r]
 		}
 		key, head = t.fullKey(key[:0], i, r), t.layout.appendHead(head[:0], t.numbers[r], at)
+		if t.filter != nil && !t.stored.Get(int(r)) {
+			t.filter.add(t.layout.filterKey(key))
+		}
 		if t.layout.Grouped {
 			head = append(head, t.enc.row(i)...)
 		}
