@@ -241,25 +241,31 @@ func (p *Progress) observedJSON(d dialect, w *jsonWriter) {
 		if d.event {
 			for j, f := range o.Schema.Fields {
 				w.key(f.Name)
-				w.value(d, o.Values[j])
+				w.value(d, f.Type, o.Values[j])
 			}
 		} else {
-			w.key("values")
-			w.b = append(w.b, '[')
-			for j := range o.Schema.Fields {
-				w.element(j)
-				w.value(d, o.Values[j])
-			}
-			w.b = append(w.b, ']')
-			w.raw("schema", o.Schema.JSON())
+			w.row(d, o.Schema, o.Values)
 		}
 		w.close()
 	}
 	w.close()
 }
 
-// value writes one observed value. Points in time are milliseconds in replies and texts in events.
-func (w *jsonWriter) value(d dialect, v any) {
+// row writes the parts of a row in a reply: its values, and its schema.
+func (w *jsonWriter) row(d dialect, t types.StructType, values []any) {
+	w.key("values")
+	w.b = append(w.b, '[')
+	for i, f := range t.Fields {
+		w.element(i)
+		w.value(d, f.Type, values[i])
+	}
+	w.b = append(w.b, ']')
+	w.raw("schema", t.JSON())
+}
+
+// value writes one observed value. In replies points in time are milliseconds and structs are rows with a schema of their own; in
+// events times are texts and structs objects.
+func (w *jsonWriter) value(d dialect, t types.DataType, v any) {
 	switch x := v.(type) {
 	case nil:
 		w.b = append(w.b, "null"...)
@@ -269,12 +275,25 @@ func (w *jsonWriter) value(d dialect, v any) {
 		} else {
 			w.b = strconv.AppendInt(w.b, x.Time().UnixMilli(), 10)
 		}
+	case types.Days:
+		if d.event {
+			w.text(x.String())
+		} else {
+			w.b = strconv.AppendInt(w.b, int64(x)*24*60*60*1000, 10)
+		}
 	case types.Decimal:
 		w.b = append(w.b, x.String()...)
 	case types.Row:
-		w.list(d, x)
+		w.structure(d, t, x)
 	case []any:
-		w.list(d, x)
+		w.b = append(w.b, '[')
+		for i, v := range x {
+			w.element(i)
+			w.value(d, elementType(t), v)
+		}
+		w.b = append(w.b, ']')
+	case types.MapValue:
+		w.pairs(d, t, x)
 	case fmt.Stringer:
 		w.text(x.String())
 	case float64:
@@ -290,13 +309,50 @@ func (w *jsonWriter) value(d dialect, v any) {
 	}
 }
 
-func (w *jsonWriter) list(d dialect, values []any) {
-	w.b = append(w.b, '[')
-	for i, v := range values {
-		w.element(i)
-		w.value(d, v)
+func elementType(t types.DataType) types.DataType {
+	if a, ok := t.(types.ArrayType); ok {
+		return a.Element
 	}
-	w.b = append(w.b, ']')
+	return nil
+}
+
+func (w *jsonWriter) structure(d dialect, t types.DataType, x types.Row) {
+	s, _ := t.(types.StructType)
+	w.open()
+	if d.event {
+		for i, f := range s.Fields {
+			w.key(f.Name)
+			w.value(d, f.Type, x[i])
+		}
+	} else {
+		w.row(d, s, x)
+	}
+	w.close()
+}
+
+// pairs writes a map: an object, but in events, where the keys are no texts, a list of objects.
+func (w *jsonWriter) pairs(d dialect, t types.DataType, x types.MapValue) {
+	m, _ := t.(types.MapType)
+	if _, texts := m.Key.(types.StringType); d.event && !texts {
+		w.b = append(w.b, '[')
+		for i, p := range x {
+			w.element(i)
+			w.open()
+			w.key("key")
+			w.value(d, m.Key, p.Key)
+			w.key("value")
+			w.value(d, m.Value, p.Value)
+			w.close()
+		}
+		w.b = append(w.b, ']')
+		return
+	}
+	w.open()
+	for _, p := range x {
+		w.key(fmt.Sprint(p.Key))
+		w.value(d, m.Value, p.Value)
+	}
+	w.close()
 }
 
 // appendDouble writes what JSON has no number for as a text.

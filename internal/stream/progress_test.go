@@ -66,12 +66,20 @@ func TestEventJSON(t *testing.T) {
 func TestJSONOfTheRest(t *testing.T) {
 	p := &Progress{Timestamp: time.Unix(0, 0), InputRowsPerSecond: math.NaN()}
 	p.Sink.Metrics = map[string]string{"numOutputRows": "7"}
+	inner := types.StructType{Fields: []types.Field{{Name: "day", Type: types.Date, Nullable: true}}}
 	p.Observed = []ObservedRow{{Name: "m", Schema: types.StructType{Fields: []types.Field{
 		{Name: "n", Type: types.Long}, {Name: "t", Type: types.Timestamp, Nullable: true}, {Name: "d", Type: types.Double}, {Name: "x", Type: types.Double, Nullable: true},
-	}}, Values: []any{int64(2), types.Micros(1767261660000000), 2.0, nil}}}
+		{Name: "day", Type: types.Date}, {Name: "s", Type: inner}, {Name: "l", Type: types.ArrayType{Element: inner}},
+		{Name: "m", Type: types.MapType{Key: types.String, Value: types.Date}}, {Name: "o", Type: types.MapType{Key: types.Long, Value: types.Long}},
+	}}, Values: []any{
+		int64(2), types.Micros(1767261660000000), 2.0, nil, types.Days(1), types.Row{types.Days(1)}, []any{types.Row{nil}},
+		types.MapValue{{Key: "k", Value: types.Days(2)}}, types.MapValue{{Key: int64(1), Value: nil}},
+	}}}
 	for text, want := range map[string]string{
-		p.ReplyJSON(): `"observedMetrics":{"m":{"values":[2,1767261660000,2.0,null],"schema":` + p.Observed[0].Schema.JSON() + `}}}`,
-		p.EventJSON(): `"sink":{"description":"","numOutputRows":0,"metrics":{"numOutputRows":"7"}},"observedMetrics":{"m":{"n":2,"t":"2026-01-01 10:01:00","d":2.0,"x":null}}}`,
+		p.ReplyJSON(): `"observedMetrics":{"m":{"values":[2,1767261660000,2.0,null,86400000,{"values":[86400000],"schema":` + inner.JSON() +
+			`},[{"values":[null],"schema":` + inner.JSON() + `}],{"k":172800000},{"1":null}],"schema":` + p.Observed[0].Schema.JSON() + `}}}`,
+		p.EventJSON(): `"sink":{"description":"","numOutputRows":0,"metrics":{"numOutputRows":"7"}},"observedMetrics":{"m":{"n":2,"t":"2026-01-01 10:01:00","d":2.0,"x":null,` +
+			`"day":"1970-01-02","s":{"day":"1970-01-02"},"l":[{"day":null}],"m":{"k":"1970-01-03"},"o":[{"key":1,"value":null}]}}}`,
 	} {
 		if !json.Valid([]byte(text)) {
 			t.Errorf("no JSON: %s", text)
