@@ -230,13 +230,17 @@ func (d *driver) backToBack(ctx context.Context) error {
 func (d *driver) poll(ctx context.Context, delay time.Duration) error {
 	passed, stop := d.rt.Clock.After(delay)
 	defer stop()
-	select {
-	case <-passed:
-		return nil
-	case <-d.q.wake:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	for {
+		select {
+		case <-passed:
+			return nil
+		case <-d.q.wake:
+			if d.q.awaited() {
+				return nil
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 

@@ -27,9 +27,10 @@ type Query struct {
 	err      *errclass.Error
 	endedAt  time.Time
 	explain  explanation
-	// looks counts how often the driver has begun to look for new data, idle is the last look that found none.
-	looks, idle int64
-	changed     chan struct{} // closed and replaced whenever idle moves
+	// looks counts how often the driver has begun to look for new data, idle is the last look that found none, wanted the one that
+	// somebody waits for.
+	looks, idle, wanted int64
+	changed             chan struct{} // closed and replaced whenever idle moves
 
 	done chan struct{} // closed when the run has ended and given everything back
 }
@@ -133,6 +134,7 @@ func (q *Query) failed() error {
 func (q *Query) ProcessAllAvailable(ctx context.Context) error {
 	q.mu.Lock()
 	want := q.looks + 1
+	q.wanted = max(q.wanted, want)
 	q.mu.Unlock()
 	for {
 		q.mu.Lock()
@@ -161,6 +163,13 @@ func (q *Query) look() int64 {
 	defer q.mu.Unlock()
 	q.looks++
 	return q.looks
+}
+
+// awaited tells whether somebody waits for another look. A token in wake may be left from one who has got what he wanted.
+func (q *Query) awaited() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.wanted > q.idle
 }
 
 // nothing notes that a look has found no data and all batches before it are committed.

@@ -57,8 +57,12 @@ func (l *local) add(us []unit) error {
 }
 
 func options(s spec) ([]milltest.QueryOption, error) {
+	opts := []milltest.QueryOption{milltest.Mode(millrace.OutputMode(s.mode))}
+	if s.trigger == "" {
+		return opts, nil
+	}
 	t, err := triggerOf(s.trigger)
-	return []milltest.QueryOption{milltest.Mode(millrace.OutputMode(s.mode)), milltest.Trigger(t)}, err
+	return append(opts, milltest.Trigger(t)), err
 }
 
 func triggerOf(text string) (millrace.Trigger, error) {
