@@ -87,7 +87,11 @@ func ParseCell(text string, t types.DataType) (any, error) {
 	case types.DoubleType:
 		return strconv.ParseFloat(text, 64)
 	case types.DecimalType:
-		return types.ToValue(text, t)
+		d, ok := types.ParseDecimal(text)
+		if !ok {
+			return nil, fmt.Errorf("%q is not a decimal number", text)
+		}
+		return types.ToValue(d, t)
 	case types.DateType:
 		d, err := time.Parse(time.DateOnly, text)
 		return types.DaysOf(d), err

@@ -1,7 +1,9 @@
 package milltest_test
 
 import (
+	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,7 +13,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/millrace/millrace"
+	"github.com/millrace/millrace/engine"
 	"github.com/millrace/millrace/milltest"
+	"github.com/millrace/millrace/types"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -159,4 +163,89 @@ func TestFailures(t *testing.T) {
 	events.Fail(nil)
 	q.Restart()
 	q.Expect("(1)")
+}
+
+// A stream that cannot fix its end gives a query that should end by itself a single batch.
+func TestWithoutEnd(t *testing.T) {
+	eng := milltest.New(t)
+	events := eng.Stream("n INT").LimitPerBatch(1).WithoutEnd()
+	events.AddText("1")
+	events.AddText("2")
+	bs, err := eng.Start(events.DataFrame(), milltest.Trigger(millrace.AvailableNow())).Await()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := milltest.FormatBatches(bs); got != "batch 0     rows: (1)  (2)" {
+		t.Error(got)
+	}
+}
+
+// A server in the same process reads a test's streams by their names.
+func TestServer(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- engine.Serve(ctx, l, engine.Options{Workers: 2}) }()
+	defer func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}()
+	session, err := millrace.Connect(ctx, "sc://"+l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+
+	events := milltest.New(t).Stream("n INT, s STRING")
+	events.AddText("1  a", "2  null")
+	q, err := events.In(session).WriteStream().Format("memory").QueryName("out").Trigger(millrace.AvailableNow()).Start(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.AwaitTermination(ctx); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := session.Table("out").Collect(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []types.Row
+	for _, r := range rows {
+		got = append(got, milltest.PlainRow(r))
+	}
+	if d := cmp.Diff([]string{"(1, a)", "(2, null)"}, milltest.FormatRows(got)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestCells(t *testing.T) {
+	schema, err := types.ParseDDL("ts TIMESTAMP, s STRING, d DOUBLE, n BIGINT, m DECIMAL(10,2), day DATE, b BOOLEAN, t TIMESTAMP_NTZ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"10:01  a b  1.5  7  1.50  2026-01-02  true  10:01:30.25":                       "(10:01, a b, 1.5, 7, 1.50, 2026-01-02, true, 10:01:30.25)",
+		"null  null  null  null  null  null  null  null":                                "(null, null, null, null, null, null, null, null)",
+		"1969-12-31 23:59  \" x  y \"  NaN  -1  -0.01  1970-01-01  false  2026-01-02":   "(1969-12-31 23:59,  x  y , NaN, -1, -0.01, 1970-01-01, false, 2026-01-02)",
+		"2026-01-01 00:00\t\"null\"\t-0.0\t0\t0.00\t2026-01-01\ttrue\t1969-12-31 00:00": "(00:00, null, -0.0, 0, 0.00, 2026-01-01, true, 1969-12-31)",
+	} {
+		row, err := milltest.ParseRow(text, schema)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := milltest.FormatRow(row); got != want {
+			t.Errorf("%s:\n\t%s, want\n\t%s", text, got, want)
+		}
+	}
+	for _, text := range []string{"10:01", "x  a  1  1  1  2026-01-01  true  10:00", "10:01  a  x  1  1  2026-01-01  true  10:00"} {
+		if row, err := milltest.ParseRow(text, schema); err == nil {
+			t.Errorf("%s: read as %s", text, milltest.FormatRow(row))
+		}
+	}
 }
