@@ -55,8 +55,10 @@ type Changes struct {
 
 // NewHeader fills in what a Spec says.
 func NewHeader(spec Spec, version int64, snapshot bool) Header {
-	return Header{Version: version, Snapshot: snapshot, Operator: spec.Name, Meaning: spec.Meaning, Partitions: spec.Partitions,
-		Keys: typeTexts(spec.Keys), Values: typeTexts(spec.Values)}
+	return Header{
+		Version: version, Snapshot: snapshot, Operator: spec.Name, Meaning: spec.Meaning, Partitions: spec.Partitions,
+		Keys: typeTexts(spec.Keys), Values: typeTexts(spec.Values),
+	}
 }
 
 func typeTexts(fs []types.Field) []string {

@@ -68,12 +68,21 @@ func TestJSONOfTheRest(t *testing.T) {
 	p.Sink.Metrics = map[string]string{"numOutputRows": "7"}
 	inner := types.StructType{Fields: []types.Field{{Name: "day", Type: types.Date, Nullable: true}}}
 	p.Observed = []ObservedRow{{Name: "m", Schema: types.StructType{Fields: []types.Field{
-		{Name: "n", Type: types.Long}, {Name: "t", Type: types.Timestamp, Nullable: true}, {Name: "d", Type: types.Double}, {Name: "x", Type: types.Double, Nullable: true},
-		{Name: "day", Type: types.Date}, {Name: "s", Type: inner}, {Name: "l", Type: types.ArrayType{Element: inner}},
-		{Name: "m", Type: types.MapType{Key: types.String, Value: types.Date}}, {Name: "o", Type: types.MapType{Key: types.Long, Value: types.Long}},
+		{Name: "n", Type: types.Long},
+		{Name: "t", Type: types.Timestamp, Nullable: true},
+		{Name: "d", Type: types.Double},
+		{Name: "x", Type: types.Double, Nullable: true},
+		{Name: "day", Type: types.Date},
+		{Name: "s", Type: inner},
+		{Name: "l", Type: types.ArrayType{Element: inner}},
+		{Name: "m", Type: types.MapType{Key: types.String, Value: types.Date}},
+		{Name: "o", Type: types.MapType{Key: types.Long, Value: types.Long}},
 	}}, Values: []any{
-		int64(2), types.Micros(1767261660000000), 2.0, nil, types.Days(1), types.Row{types.Days(1)}, []any{types.Row{nil}},
-		types.MapValue{{Key: "k", Value: types.Days(2)}}, types.MapValue{{Key: int64(1), Value: nil}},
+		int64(2), types.Micros(1767261660000000), 2.0, nil, types.Days(1),
+		types.Row{types.Days(1)},
+		[]any{types.Row{nil}},
+		types.MapValue{{Key: "k", Value: types.Days(2)}},
+		types.MapValue{{Key: int64(1), Value: nil}},
 	}}}
 	for text, want := range map[string]string{
 		p.ReplyJSON(): `"observedMetrics":{"m":{"values":[2,1767261660000,2.0,null,86400000,{"values":[86400000],"schema":` + inner.JSON() +

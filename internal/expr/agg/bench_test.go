@@ -28,10 +28,20 @@ func BenchmarkUpdate(b *testing.B) {
 		name string
 		args []*vec.Vector
 	}{
-		{"count", nil}, {"sum", []*vec.Vector{long}}, {"sum", []*vec.Vector{double}}, {"sum", []*vec.Vector{dec}},
-		{"avg", []*vec.Vector{double}}, {"min", []*vec.Vector{long}}, {"max", []*vec.Vector{double}}, {"max", []*vec.Vector{strs}},
-		{"first", []*vec.Vector{long}}, {"last", []*vec.Vector{strs}}, {"max_by", []*vec.Vector{strs, long}},
-		{"bool_or", []*vec.Vector{bools}}, {"stddev", []*vec.Vector{double}}, {"corr", []*vec.Vector{double, double}},
+		{"count", nil},
+		{"sum", []*vec.Vector{long}},
+		{"sum", []*vec.Vector{double}},
+		{"sum", []*vec.Vector{dec}},
+		{"avg", []*vec.Vector{double}},
+		{"min", []*vec.Vector{long}},
+		{"max", []*vec.Vector{double}},
+		{"max", []*vec.Vector{strs}},
+		{"first", []*vec.Vector{long}},
+		{"last", []*vec.Vector{strs}},
+		{"max_by", []*vec.Vector{strs, long}},
+		{"bool_or", []*vec.Vector{bools}},
+		{"stddev", []*vec.Vector{double}},
+		{"corr", []*vec.Vector{double, double}},
 		{"approx_count_distinct", []*vec.Vector{long}},
 	} {
 		binding := &Binding{Name: c.name, ANSI: true, Zone: time.UTC}

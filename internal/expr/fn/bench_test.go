@@ -135,9 +135,17 @@ func BenchmarkFunctions(b *testing.B) {
 func BenchmarkCasts(b *testing.B) {
 	dec := types.DecimalType{Precision: 12, Scale: 2}
 	for _, c := range [][2]types.DataType{
-		{types.Integer, types.Long}, {types.Long, types.Integer}, {types.Long, types.Double}, {types.Double, types.Long},
-		{types.Long, dec}, {types.Long, types.String}, {types.Double, types.String}, {dec, types.String},
-		{types.Timestamp, types.String}, {types.Timestamp, types.Date}, {types.Date, types.Timestamp},
+		{types.Integer, types.Long},
+		{types.Long, types.Integer},
+		{types.Long, types.Double},
+		{types.Double, types.Long},
+		{types.Long, dec},
+		{types.Long, types.String},
+		{types.Double, types.String},
+		{dec, types.String},
+		{types.Timestamp, types.String},
+		{types.Timestamp, types.Date},
+		{types.Date, types.Timestamp},
 	} {
 		v := benchColumn(b, c[0])
 		name := c[0].SimpleString() + " to " + c[1].SimpleString()

@@ -388,8 +388,10 @@ func readInt128(p []byte) vec.Int128 {
 }
 
 func readInterval(p []byte) vec.Interval {
-	return vec.Interval{Months: int32(binary.LittleEndian.Uint32(p)), Days: int32(binary.LittleEndian.Uint32(p[4:])),
-		Micros: int64(binary.LittleEndian.Uint64(p[8:]))}
+	return vec.Interval{
+		Months: int32(binary.LittleEndian.Uint32(p)), Days: int32(binary.LittleEndian.Uint32(p[4:])),
+		Micros: int64(binary.LittleEndian.Uint64(p[8:])),
+	}
 }
 
 func decodeFixed[T vec.FixedWidth](rows [][]byte, t types.DataType, valid vec.Bitmap, read func([]byte) T) (*vec.Vector, error) {

@@ -40,8 +40,10 @@ func (p Provider) Open(dir string, spec state.Spec) (state.Store, error) {
 		p.Limit = DefaultLimit
 	}
 	top := filepath.Join(dir, strconv.Itoa(spec.Operator))
-	s := &store{fsys: p.FS, top: top, dir: filepath.Join(top, "0"), scratch: "live", spec: spec, version: -1, treeVersion: -1,
-		snapshotBytes: snapshotBytes, snapshotChanges: snapshotChanges, spare: maxSpare, sortBytes: minSort, filterKeys: minFilterKeys}
+	s := &store{
+		fsys: p.FS, top: top, dir: filepath.Join(top, "0"), scratch: "live", spec: spec, version: -1, treeVersion: -1,
+		snapshotBytes: snapshotBytes, snapshotChanges: snapshotChanges, spare: maxSpare, sortBytes: minSort, filterKeys: minFilterKeys,
+	}
 	s.tables = make([]*table, state.Shards(spec.Partitions))
 	s.grant = p.Memory.grant(p.Limit)
 	return s, nil
