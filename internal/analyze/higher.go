@@ -119,6 +119,10 @@ func boolLambda(h *plan.HigherOrder, l *plan.Lambda) error {
 	if isBool(l) {
 		return nil
 	}
+	if types.SameType(l.Type(), types.Null) {
+		h.Args[len(h.Args)-1] = &plan.Lambda{Params: l.Params, Body: &plan.Literal{T: types.Boolean}}
+		return nil
+	}
 	whole := *h
 	whole.Text = ""
 	return wrongLambdaInput(&whole, len(h.Args)-1, `"BOOLEAN"`)

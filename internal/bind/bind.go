@@ -16,6 +16,8 @@ import (
 // Binder compiles expressions over the columns of one relation.
 type Binder struct {
 	cols map[plan.ID]int
+	// body is set where the body of a lambda is compiled.
+	body *body
 	// Zone is the session time zone that casts use.
 	Zone *time.Location
 }
@@ -47,7 +49,7 @@ func (b *Binder) All(es []plan.Expr) ([]exec.Expr, error) {
 
 // Expr compiles one expression.
 func (b *Binder) Expr(e plan.Expr) (exec.Expr, error) {
-	if a, ok := plan.Trim(e).(*plan.Attr); ok {
+	if a, ok := plan.Trim(e).(*plan.Attr); ok && b.body == nil {
 		i, ok := b.cols[a.ID]
 		if !ok {
 			return exec.Expr{}, unbound(a)
@@ -71,12 +73,19 @@ func unbound(a *plan.Attr) error {
 func (b *Binder) compile(e plan.Expr, uses *[]int) (exec.NodeFunc, types.DataType, error) {
 	switch e := e.(type) {
 	case *plan.Attr:
-		i, ok := b.cols[e.ID]
+		i, ok := b.column(e.ID, e.T, uses)
 		if !ok {
 			return nil, nil, unbound(e)
 		}
-		*uses = append(*uses, i)
 		return func() expr.Node { return expr.NewColumn(i, e.T) }, e.T, nil
+	case *plan.LambdaVar:
+		i, ok := b.column(e.ID, e.T, uses)
+		if !ok {
+			return nil, nil, errclass.New("INTERNAL_ERROR", "message", "the parameter "+e.Name+" is not one of the function's around it")
+		}
+		return func() expr.Node { return expr.NewColumn(i, e.T) }, e.T, nil
+	case *plan.HigherOrder:
+		return b.higherOrder(e, uses)
 	case *plan.Alias:
 		return b.compile(e.Child, uses)
 	case *plan.Literal:
