@@ -59,7 +59,6 @@ func each(t *testing.T, test func(t *testing.T, spark *millrace.Session)) {
 
 // notYet are the tests that our engine does not pass yet, with what it lacks. The list only gets shorter.
 var notYet = map[string]string{
-	"TestLambdas":         "higher-order functions",
 	"TestWindowFunctions": "window functions",
 }
 
