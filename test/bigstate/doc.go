@@ -4,6 +4,7 @@
 //	go run ./test/bigstate -rows 10000000 -limit 1g -query dedup
 //	go run ./test/bigstate -rows 10000000 -limit 1g -query window
 //
-// The dedup keeps every key; the windows hold all of them but for the last ones, which the end of the run lets out. It prints a line
-// for every tenth of the rows and the peak of the resident memory at the end, which must stay below a limit given with -resident.
+// The dedup keeps every key. A window has two million of them and is let out at once when the watermark has passed it, which -hours
+// delays; with the usual 6 hours ten million rows stay. A line is printed for every tenth of the rows, and at the end the peak of the
+// resident memory, which must stay below a limit that is given with -resident.
 package main

@@ -20,7 +20,7 @@ type options struct {
 	limit            string
 	query, provider  string
 	dir              string
-	workers          int
+	workers, hours   int
 	residentMegabyte int64
 	profile          string
 }
@@ -34,6 +34,7 @@ func main() {
 	flag.StringVar(&o.provider, "provider", "millrace.lsm", "state provider")
 	flag.StringVar(&o.dir, "dir", "", "checkpoint; a temporary one by default")
 	flag.IntVar(&o.workers, "workers", 2, "workers")
+	flag.IntVar(&o.hours, "hours", 6, "delay of the watermark; an hour is a window of 2 million keys")
 	flag.Int64Var(&o.residentMegabyte, "resident", 0, "fail when more megabytes are resident at any time")
 	flag.StringVar(&o.profile, "cpuprofile", "", "write a profile to this file")
 	flag.Parse()
@@ -94,7 +95,7 @@ func run(ctx context.Context, o options) error {
 	// The event time moves on by an hour with every perWindow rows.
 	numbers := spark.ReadStream().Format("rate-micro-batch").Option("rowsPerBatch", o.perBatch).
 		Option("advanceMillisPerBatch", time.Hour.Milliseconds()*o.perBatch/perWindow).Option("numPartitions", o.workers).Load()
-	if err := numbers.WithWatermark("timestamp", "6 hours").CreateOrReplaceTempView(ctx, "numbers"); err != nil {
+	if err := numbers.WithWatermark("timestamp", strconv.Itoa(o.hours)+" hours").CreateOrReplaceTempView(ctx, "numbers"); err != nil {
 		return err
 	}
 	df, err := spark.SQL(ctx, q.sql)

@@ -567,33 +567,45 @@ func (t *table) saveRows(b *blockWriter, rows []uint32) {
 	cols, values := t.keys.Keys(rows), t.values.Save(rows)
 	t.encodeKeys(rows, cols, values)
 	t.valueEnc.encode(values, len(rows))
-	var key, head, rest []byte
+	t.arena, t.probes = t.arena[:0], t.probes[:0]
+	ends := make([]int, 0, len(rows))
 	for i, r := range rows {
-		at := int64(0)
+		t.arena = t.fullKey(t.arena, i, r)
+		ends = append(ends, len(t.arena))
+	}
+	from := 0
+	for i, end := range ends {
+		t.probes = append(t.probes, probe{t.arena[from:end:end], uint32(i)})
+		from = end
+	}
+	// The tree takes keys in order much faster.
+	slices.SortFunc(t.probes, func(a, b probe) int { return bytes.Compare(a.key, b.key) })
+	var head, key []byte
+	for _, p := range t.probes {
+		r, at := rows[p.i], int64(0)
 		if t.layout.Expires {
 			at = t.times[r]
 		}
-		key, head = t.fullKey(key[:0], i, r), t.layout.appendHead(head[:0], t.numbers[r], at)
 		if t.filter != nil && !t.stored.Get(int(r)) {
-			t.filter.add(t.layout.filterKey(key))
+			t.filter.add(t.layout.filterKey(p.key))
 		}
+		head = t.layout.appendHead(head[:0], t.numbers[r], at)
 		if t.layout.Grouped {
-			head = append(head, t.enc.row(i)...)
+			head = append(head, t.enc.row(int(p.i))...)
 		}
-		b.ops = appendPut(b.ops, key, head, t.valueEnc.row(i))
+		b.ops = appendPut(b.ops, p.key, head, t.valueEnc.row(int(p.i)))
 		if t.layout.indexed() {
 			was := state.NoTime
 			if t.stored.Get(int(r)) {
 				was = t.treeAt[r]
 			}
-			if was != at {
-				rest = append(rest[:0], key[2:]...)
-				if was != state.NoTime {
-					b.ops = appendDelete(b.ops, t.timeKey(key[:0], r, was))
-				}
-				if at != state.NoTime {
-					b.ops = appendPut(b.ops, t.timeKey(key[:0], r, at), rest)
-				}
+			if was != at && was != state.NoTime {
+				key = t.timeKey(key[:0], r, was)
+				b.ops = appendDelete(b.ops, key)
+			}
+			if was != at && at != state.NoTime {
+				key = t.timeKey(key[:0], r, at)
+				b.ops = appendPut(b.ops, key, p.key[2:])
 			}
 		}
 		t.stored.Set(int(r))
