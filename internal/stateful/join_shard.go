@@ -24,6 +24,7 @@ type joinShard struct {
 	tracks bool  // whether matches must be remembered
 
 	fresh []uint32
+	spent []uint32 // stored left rows of a semi join that have come out
 	out   []*vec.Batch
 
 	updated, removed, late    int64
@@ -49,8 +50,14 @@ func newJoinShard(j *Join, t *exec.Task, batch *Batch, i int) *joinShard {
 
 func (s *joinShard) run(left, right []*vec.Batch) error {
 	began := time.Now()
-	for side, batches := range [2][]*vec.Batch{left, right} {
-		for _, b := range batches {
+	sides := [2][]*vec.Batch{left, right}
+	order := [2]int{0, 1}
+	if s.j.Kind == LeftSemiJoin {
+		// As in Spark, whose figures show it: a left row that has a partner in its own batch is never stored.
+		order = [2]int{1, 0}
+	}
+	for _, side := range order {
+		for _, b := range sides[side] {
 			if err := s.arrive(side, b); err != nil {
 				return err
 			}
@@ -79,6 +86,11 @@ func (s *joinShard) arrive(side int, b *vec.Batch) error {
 	matched := vec.NewBitmap(b.N)
 	if err := s.match(side, b, matched); err != nil {
 		return err
+	}
+	if len(s.spent) > 0 {
+		s.table.Delete(s.spent)
+		s.removed += int64(len(s.spent))
+		s.spent = s.spent[:0]
 	}
 	return s.store(side, b, matched)
 }
@@ -239,7 +251,11 @@ func (s *joinShard) pairs(side int, b *vec.Batch, mine, theirs []uint32, matched
 		firstTheirs := !other.matched.Get(int(pos))
 		if s.tracks && firstTheirs {
 			other.matched.Set(int(pos))
-			touched = append(touched, other.row[pos])
+			if s.j.Kind == LeftSemiJoin && side == 1 {
+				s.spent = append(s.spent, other.row[pos])
+			} else {
+				touched = append(touched, other.row[pos])
+			}
 		}
 		switch {
 		case s.j.Kind != LeftSemiJoin, side == 0 && first, side == 1 && firstTheirs:
@@ -335,9 +351,10 @@ func (s *joinShard) expiry(side int, b *vec.Batch) []int64 {
 
 // evict forgets what has expired; rows of a preserved side that never had a match come out now. Spark does not count the rows that
 // it removes while it looks for unmatched ones.
-func (s *joinShard) evict() (err error) {
+func (s *joinShard) evict() error {
 	if s.j.Kind == InnerJoin || s.j.Kind == LeftSemiJoin {
-		s.removed, err = s.table.Remove(s.bounds.Evict)
+		n, err := s.table.Remove(s.bounds.Evict)
+		s.removed += n
 		return err
 	}
 	c, err := s.table.Expire(s.bounds.Evict)
