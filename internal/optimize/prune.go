@@ -10,6 +10,9 @@ import (
 func prune(n plan.Node, need plan.IDSet) (plan.Node, error) {
 	switch n := n.(type) {
 	case *plan.Scan:
+		if sameNames(n.Out) {
+			return n, nil // a source is asked for columns by name
+		}
 		out := keep(n.Out, need)
 		if len(out) == 0 && len(n.Out) > 0 {
 			out = n.Out[:1] // rows are still counted by what is read
@@ -179,4 +182,16 @@ func sameColumns(attrs []*plan.Attr, cols []plan.Expr) bool {
 		}
 	}
 	return true
+}
+
+// sameNames tells whether two columns have one name.
+func sameNames(cols []*plan.Attr) bool {
+	seen := make(map[string]bool, len(cols))
+	for _, a := range cols {
+		if seen[a.Name] {
+			return true
+		}
+		seen[a.Name] = true
+	}
+	return false
 }

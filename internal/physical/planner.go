@@ -333,7 +333,16 @@ func (p *Planner) expand(n *plan.Expand) (exec.Op, error) {
 
 func (p *Planner) generate(n *plan.Generate) (exec.Op, error) {
 	g, ok := n.Gen.(*plan.Generator)
-	if !ok || len(g.Args) != 1 {
+	if !ok {
+		return nil, Unsupported(n)
+	}
+	if other, err := known(n, g); other != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return p.Plan(other)
+	}
+	if len(g.Args) != 1 {
 		return nil, Unsupported(n)
 	}
 	in, err := p.Plan(n.Child)

@@ -165,11 +165,12 @@ func (t *Table) columns(want source.Projection) ([]int, error) {
 		return nil, nil
 	}
 	cols := make([]int, len(want.Columns))
+	from := map[string]int{} // behind the column of this name that was asked for last: several may have one name
 	for i, name := range want.Columns {
 		cols[i] = -1
-		for k, f := range t.schema.Fields {
-			if f.Name == name {
-				cols[i] = k
+		for k := from[name]; k < len(t.schema.Fields); k++ {
+			if t.schema.Fields[k].Name == name {
+				cols[i], from[name] = k, k+1
 				break
 			}
 		}

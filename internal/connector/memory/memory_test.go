@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -123,5 +124,20 @@ func TestNameIsNeeded(t *testing.T) {
 	_, err := Format{}.Open(context.Background(), sink.Request{Schema: schema, Stream: true, Env: sink.Env{Session: &session{}}})
 	if !errclass.Has(err, "INVALID_STREAMING_OPTION.NO_QUERY_NAME") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestColumnsOfOneName: the second time a name is asked for, the next column of that name is meant.
+func TestColumnsOfOneName(t *testing.T) {
+	f := func(name string) types.Field { return types.Field{Name: name, Type: types.Long} }
+	table := &Table{schema: types.StructType{Fields: []types.Field{f("x"), f("y"), f("x")}}}
+	for _, c := range []struct {
+		names []string
+		want  []int
+	}{{nil, nil}, {[]string{"x", "y", "x"}, []int{0, 1, 2}}, {[]string{"y", "x"}, []int{1, 0}}, {[]string{"x", "x", "x"}, nil}, {[]string{"z"}, nil}} {
+		got, err := table.columns(source.Projection{Columns: c.names})
+		if !slices.Equal(got, c.want) || err != nil != (c.want == nil && c.names != nil) {
+			t.Errorf("%v: got %v, %v; want %v", c.names, got, err, c.want)
+		}
 	}
 }
