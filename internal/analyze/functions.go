@@ -217,7 +217,14 @@ func (sc *scope) arg(e plan.Expr) fn.Arg {
 	if t == nil {
 		t = types.Null
 	}
-	return fn.Arg{Type: t, Nullable: plan.NullableOf(e), Const: sc.r.constant(e), SQL: e.SQL()}
+	a := fn.Arg{Type: t, Nullable: plan.NullableOf(e), Const: sc.r.constant(e), SQL: e.SQL()}
+	switch e := e.(type) {
+	case *plan.Attr:
+		a.Name = e.Name
+	case *plan.Field:
+		a.Name = e.Name
+	}
+	return a
 }
 
 func (sc *scope) args(es []plan.Expr) []fn.Arg {

@@ -19,7 +19,11 @@ func bindArraysZip(b *Binding) (*Bound, error) {
 		if !ok {
 			return nil, b.wrongType(i, `"ARRAY"`)
 		}
-		st.Fields = append(st.Fields, types.Field{Name: itoa(i), Type: t.Element, Nullable: true})
+		name := a.Name
+		if name == "" {
+			name = itoa(i)
+		}
+		st.Fields = append(st.Fields, types.Field{Name: name, Type: t.Element, Nullable: true})
 	}
 	t := types.ArrayType{Element: st}
 	return &Bound{Args: make([]types.DataType, len(b.Args)), Type: t, Nullable: b.nullable(nil), New: func() Kernel {

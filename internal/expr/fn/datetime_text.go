@@ -210,7 +210,7 @@ func parseKernel(mode expr.Mode, store func(out *vec.Vector, i int, instant int6
 	}
 }
 
-// bindUnixTimestamp binds unix_timestamp([time[, pattern]]).
+// bindUnixTimestamp binds unix_timestamp([time[, pattern]]). Fractions of a second are cut off, before 1970 too, as in Spark.
 func bindUnixTimestamp(b *Binding) (*Bound, error) {
 	least := 0
 	if b.Name == "to_unix_timestamp" {
@@ -242,7 +242,7 @@ func bindUnixTimestamp(b *Binding) (*Bound, error) {
 		bound.Nullable = bound.Nullable || mode == expr.Null
 		bound.New = func() Kernel {
 			return parseKernel(mode, func(out *vec.Vector, i int, instant int64) {
-				vec.Fixed[int64](out)[i] = datetime.FloorDiv(instant, datetime.Second)
+				vec.Fixed[int64](out)[i] = instant / datetime.Second
 			}, datetime.NewZone(zone), len(c)-1)
 		}
 		return bound, nil
@@ -262,7 +262,7 @@ func bindUnixTimestamp(b *Binding) (*Bound, error) {
 				default:
 					micros = vec.At[int64](args[0], i)
 				}
-				dst[i] = datetime.FloorDiv(micros, datetime.Second)
+				dst[i] = micros / datetime.Second
 			}
 			return out
 		}

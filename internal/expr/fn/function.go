@@ -29,6 +29,8 @@ type Arg struct {
 	Const *vec.Vector
 	// SQL is the argument's text, for error messages.
 	SQL string
+	// Name is that of a column, a field or an alias, or empty.
+	Name string
 }
 
 // Binding is a call to be bound.

@@ -32,7 +32,7 @@ func mathFunctions() []*Function {
 	}
 	return joined([]*Function{
 		one("sqrt", math.Sqrt), one("cbrt", math.Cbrt), one("exp", exp), one("expm1", math.Expm1),
-		logarithm("ln", 0, math.Log), logarithm("log10", 0, math.Log10), logarithm("log2", 0, func(x float64) float64 { return math.Log(x) / math.Ln2 }),
+		logarithm("ln", 0, math.Log), logarithm("log10", 0, log10), logarithm("log2", 0, func(x float64) float64 { return math.Log(x) / math.Ln2 }),
 		logarithm("log1p", -1, math.Log1p),
 		{Name: "log", Bind: bindLog},
 		one("sin", math.Sin), one("cos", math.Cos), one("tan", math.Tan),
@@ -246,4 +246,25 @@ func widthBucket(_ *expr.Eval, args []*vec.Vector, i int) (int64, bool) {
 		return n + 1, true
 	}
 	return int64(float64(n)*(upper-x)/(upper-lower)) + 1, true
+}
+
+// log10 is exact for powers of ten and otherwise as near as a product of doubles allows; math.Log10 goes by way of the logarithm to
+// base 2.
+func log10(x float64) float64 {
+	const (
+		perLn = 4.34294481903251816668e-01
+		high  = 3.01029995663611771306e-01 // of log10(2)
+		low   = 3.69423907715893078616e-13
+	)
+	if !(x > 0) || math.IsInf(x, 1) {
+		return math.Log10(x)
+	}
+	frac, exp := math.Frexp(x) // x = frac * 2^exp, frac from 1/2 to 1
+	k := float64(exp - 1)
+	frac *= 2
+	if k < 0 { // take frac from 1/2 to 1 and the exponent next to 0
+		frac /= 2
+		k++
+	}
+	return k*low + perLn*math.Log(frac) + k*high
 }
