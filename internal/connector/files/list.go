@@ -119,7 +119,7 @@ func (l *lister) glob(path string) ([]root, error) {
 func (l *lister) globStep(dir string, parts []string, found func(root)) error {
 	if len(parts) == 0 {
 		info, err := l.fsys.Stat(dir)
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || err != nil && l.isFile(filepath.Dir(dir)) {
 			return nil
 		}
 		if err != nil {
@@ -140,7 +140,7 @@ func (l *lister) globStep(dir string, parts []string, found func(root)) error {
 		return nil
 	}
 	if err != nil {
-		if info, e := l.fsys.Stat(dir); e == nil && !info.IsDir() {
+		if l.isFile(dir) || l.isFile(filepath.Dir(dir)) {
 			return nil
 		}
 		return ioError("listing", dir, err)
@@ -153,6 +153,12 @@ func (l *lister) globStep(dir string, parts []string, found func(root)) error {
 		}
 	}
 	return nil
+}
+
+// isFile tells whether a path is there and no directory: nothing can be below it.
+func (l *lister) isFile(path string) bool {
+	info, err := l.fsys.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 // found is the result of a listing.

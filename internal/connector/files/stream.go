@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -137,6 +138,16 @@ func (s *stream) LatestOffset(ctx context.Context, start source.Offset, limit so
 	if err := s.open(); err != nil {
 		return nil, err
 	}
+	from, err := parseOffset(start)
+	if err != nil {
+		return nil, err
+	}
+	if from > s.last {
+		// Files that come now would get numbers that count as read, and nobody would ever see them.
+		return nil, errclass.New("STREAMING_CHECKPOINT_CORRUPT_FILE", "file", s.log.Dir(),
+			"reason", fmt.Sprintf("the query has read the files up to entry %d, and the log ends with entry %d.", from, s.last),
+			"advice", "Restore the sources folder from a copy, or use another checkpointLocation.")
+	}
 	if err := s.look(ctx); err != nil {
 		return nil, err
 	}
@@ -152,10 +163,6 @@ func (s *stream) LatestOffset(ctx context.Context, start source.Offset, limit so
 		}
 		s.last++
 		s.pending = slices.Delete(s.pending, 0, len(chosen))
-	}
-	from, err := parseOffset(start)
-	if err != nil {
-		return nil, err
 	}
 	if s.last <= from || s.last < 0 {
 		return start, nil

@@ -166,6 +166,20 @@ func TestStreamRestart(t *testing.T) {
 	}
 }
 
+// TestStreamLostLog: a log that ends before what the query has read is an error. Files would get numbers that count as read.
+func TestStreamLostLog(t *testing.T) {
+	f := newFeed(t)
+	f.add(t, 2)
+	end, _ := batches(t, f.open(t, "maxFilesPerTrigger", "1"), nil, 2)
+	if err := os.RemoveAll(f.log); err != nil {
+		t.Fatal(err)
+	}
+	f.add(t, 3)
+	if _, err := f.open(t).LatestOffset(t.Context(), end, source.LimitDefault); !errclass.Has(err, "STREAMING_CHECKPOINT_CORRUPT_FILE") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestStreamRewrittenFile(t *testing.T) {
 	f := newFeed(t)
 	f.add(t, 1)

@@ -137,6 +137,8 @@ func TestTables(t *testing.T) {
 		{name: "one partition", files: map[string]string{"k=1/b.json": b}, ddl: "v INT", path: "k=1", schema: "v:int", rows: []string{"2"}},
 		{name: "basePath", files: map[string]string{"k=1/b.json": b}, ddl: "v INT", path: "k=1", opts: map[string]string{"basePath": "."}, schema: "v:int,k:int", rows: []string{"2 | 1"}},
 		{name: "glob", files: map[string]string{"k=1/b.json": b, "k=2/c.json": c}, ddl: "v INT", path: "k=*", schema: "v:int", rows: []string{"2", "3"}},
+		{name: "glob through a file", files: map[string]string{"k/b.json": b, "top.json": c}, ddl: "v INT", path: "*/b.json", schema: "v:int", rows: []string{"2"}},
+		{name: "deep glob through a file", files: map[string]string{"k/l/b.json": b, "top.json": c}, ddl: "v INT", path: "*/l/*", schema: "v:int", rows: []string{"2"}},
 		{name: "glob of files", files: map[string]string{"k=1/b.json": b, "k=2/c.json": c}, ddl: "v INT", path: "k={1,3}/*.json", schema: "v:int", rows: []string{"2"}},
 		{name: "recursive", files: map[string]string{"a.json": a, "k=1/b.json": b, "s/t/c.json": c}, ddl: "v INT", opts: map[string]string{"recursiveFileLookup": "true"}, schema: "v:int", rows: []string{"1", "2", "3"}},
 		{name: "hidden", files: map[string]string{"_a.json": a, ".b.json": b, "c.json": c, "_k=1/d.json": a, "d.json._COPYING_": b}, ddl: "v INT", schema: "v:int,_k:int", rows: []string{"1 | 1"}},
