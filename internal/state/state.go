@@ -25,7 +25,7 @@ type Spec struct {
 	// a value (see Timed). A null time must read as NoTime.
 	Time func(keys []*vec.Vector, n int) []int64
 	// Group reads the columns by which rows are looked for together (see Table.Gather) from the keys and values of n rows; nil for
-	// state whose rows are only found by their keys. The keys of grouped state are never asked for again: Resolve is for new ones.
+	// state whose rows are only found by their keys. Resolve finds rows of grouped state only after their group was gathered.
 	Group func(keys, values []*vec.Vector, n int) []*vec.Vector
 }
 
