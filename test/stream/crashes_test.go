@@ -71,14 +71,17 @@ func TestCrashes(t *testing.T) {
 		if l.noCrash || l.noRestart {
 			t.Skip("a restart matters to this script")
 		}
-		want, _ := transcript(t, path, 0)
-		for at := 1; ; at += *crashStep {
-			got, came := transcript(t, path, at)
-			if d := cmp.Diff(want, got); d != "" {
-				t.Fatalf("power failed at write %d (-undisturbed +failed):\n%s", at, d)
-			}
-			if !came {
-				break
+		want, _ := transcript(t, path, "", 0)
+		for _, c := range []struct {
+			provider string
+			step     int
+		}{{"", *crashStep}, {"millrace.lsm", 7 * *crashStep}} { // that one writes much that is thrown away
+			for at, came := 1, true; came; at += c.step {
+				var got []string
+				got, came = transcript(t, path, c.provider, at)
+				if d := cmp.Diff(want, got); d != "" {
+					t.Fatalf("%s: power failed at write %d (-undisturbed +failed):\n%s", c.provider, at, d)
+				}
 			}
 		}
 	})
@@ -87,9 +90,9 @@ func TestCrashes(t *testing.T) {
 var rerun = regexp.MustCompile(`   \(re-run\)`)
 
 // transcript runs a script without comparing, and returns what its commands gave.
-func transcript(t *testing.T, path string, at int) (out []string, came bool) {
+func transcript(t *testing.T, path, provider string, at int) (out []string, came bool) {
 	synctest.Test(t, func(t *testing.T) {
-		v := variant{partitions: 2, vector: 4096, workers: 2, splits: 1, conf: map[string]string{
+		v := variant{partitions: 2, vector: 4096, workers: 2, splits: 1, provider: provider, conf: map[string]string{
 			"spark.sql.streaming.noDataMicroBatches.enabled": "false",
 		}}
 		l := newLocal(t, v)
