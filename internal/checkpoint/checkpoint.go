@@ -236,10 +236,15 @@ func parseMetadata(content []byte) (id string, err error) {
 		return "", err
 	}
 	if err := uuid.Validate(id); err != nil || len(id) != 36 {
-		return "", fmt.Errorf("the id %s is not a UUID", clip(id))
+		return "", noUUID(id)
 	}
 	return id, nil
 }
+
+// noUUID is the id of a query that cannot be one.
+type noUUID string
+
+func (id noUUID) Error() string { return "the id " + clip(string(id)) + " is not a UUID" }
 
 func readMetadata(fsys fs.FS, file string) (string, error) {
 	content, err := fs.ReadFile(fsys, file)
@@ -248,7 +253,12 @@ func readMetadata(fsys fs.FS, file string) (string, error) {
 	}
 	id, err := parseMetadata(content)
 	if err != nil {
-		return "", fileError(file, err, `Restore it from a copy; if there is none, write {"id":"<any UUID>"} into it, which makes the query count as a new one for its sinks.`)
+		err = fileError(file, err, `Restore it from a copy; if there is none, write {"id":"<any UUID>"} into it, which makes the query count as a new one for its sinks.`)
+		e, ok := errors.AsType[*errclass.Error](err)
+		if _, bad := errors.AsType[noUUID](err); ok && bad {
+			err = e.WithKind(errclass.IllegalArgument)
+		}
+		return "", err
 	}
 	return id, nil
 }
@@ -287,7 +297,12 @@ type Resume struct {
 func (c *Checkpoint) Resume() (Resume, error) {
 	committed, anyCommit := c.Commits.LatestID()
 	n, ok := c.Offsets.LatestID()
-	if anyCommit && (!ok || committed > n) {
+	if anyCommit && ok && committed > n {
+		// The batch would be logged again, and its commit is there: as when two runs are at work. Spark finds it out when it commits.
+		return Resume{}, errclass.New("CONCURRENT_STREAM_LOG_UPDATE", "batchId", strconv.FormatInt(committed, 10)).
+			WithCause(fmt.Errorf("batch %d is committed but has no entry in the offset log", committed))
+	}
+	if anyCommit && !ok {
 		return Resume{}, fileError(filepath.Join(c.Commits.Dir(), strconv.FormatInt(committed, 10)),
 			fmt.Errorf("batch %d is committed but has no entry in the offset log", committed),
 			"Restore the file offsets/"+strconv.FormatInt(committed, 10)+" from a copy, or start the query with a new checkpoint location.")

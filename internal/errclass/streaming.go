@@ -95,7 +95,7 @@ var streamingTable = table{
 
 	"STREAMING_QUERY_STOP_TIMEOUT": {"57014", IllegalState, "The query <id> did not stop within <timeout> (spark.sql.streaming.stopTimeout); it is still ending."},
 
-	"STREAMING_CHECKPOINT_MISSING_METADATA_FILE":                                 {"42K03", SparkFailure, "The checkpoint <checkpointLocation> holds logs but no metadata file; choose another checkpointLocation or restore the file."},
+	"STREAMING_CHECKPOINT_MISSING_METADATA_FILE":                                 {"42K03", Runtime, "The checkpoint <checkpointLocation> holds logs but no metadata file; choose another checkpointLocation or restore the file."},
 	"CONCURRENT_STREAM_LOG_UPDATE":                                               {"40000", Concurrent, "The batch <batchId> was logged by another run of this query; of several runs on one checkpoint only one may go on."},
 	"BATCH_METADATA_NOT_FOUND":                                                   {"42K03", FileMissing, "The checkpoint has no entry <batchMetadataFile>; restore the file from a copy, or use another checkpointLocation."},
 	"MALFORMED_LOG_FILE":                                                         {"KD002", IllegalState, "The file <file> of the checkpoint does not begin with a version but with <text>. <advice>"},

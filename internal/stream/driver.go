@@ -144,6 +144,11 @@ func (d *driver) prepare(ctx context.Context) error {
 	if last == nil {
 		last = at.Previous
 	}
+	if at.Batch > 0 { // before it matters by whom state would be kept
+		if err := checkOperators(d.ck, d.plan.operators, true); err != nil {
+			return err
+		}
+	}
 	if d.frozen, err = freeze(last, d.conf, d.rt.Parallelism, len(d.plan.operators) > 0); err != nil {
 		return err
 	}
@@ -197,8 +202,10 @@ func (d *driver) openState(at checkpoint.Resume) error {
 			return err
 		}
 	}
-	if err := checkOperators(d.ck, ops, at.Batch > 0); err != nil {
-		return err
+	if at.Batch == 0 {
+		if err := checkOperators(d.ck, ops, false); err != nil {
+			return err
+		}
 	}
 	d.task = exec.Task{Workers: d.rt.Parallelism, Partitions: d.frozen.partitions, Batch: &expr.BatchParams{Zone: d.zone}}
 	d.late, d.evict = make([]int64, len(ops)), make([]int64, len(ops))

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"io"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/stream/streamtest"
 )
 
@@ -121,6 +123,33 @@ func TestManager(t *testing.T) {
 		if _, err := w.m.Find(q2.ID(), q2.RunID()); err == nil {
 			t.Error("ended queries are kept for ever")
 		}
+	})
+}
+
+// TestCopiedCheckpoint: a copy has the query's id, and of one query only one run may be at work.
+func TestCopiedCheckpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := simple(t)
+		first, err := w.startAt(w.m, "/ck", "first")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(fs.MakeDirs(w.mem, "/copy"), fs.WriteOnce(t.Context(), w.mem, "/copy/metadata", []byte(`{"id":"`+first.ID()+`"}`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := w.startAt(w.m, "/copy", "second")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second.ID() != first.ID() || first.IsActive() || first.Exception() != nil || !second.IsActive() {
+			t.Errorf("same id %t, first active %t, second active %t", second.ID() == first.ID(), first.IsActive(), second.IsActive())
+		}
+		w.conf = w.conf.With(streamtest.Conf{"spark.sql.streaming.stopActiveRunOnRestart": "false"})
+		if _, err := w.startAt(w.m, "/ck", "third"); !errclass.Has(err, "INVALID_STREAMING_OPTION.QUERY_ACTIVE") {
+			t.Errorf("got %v", err)
+		}
+		w.stop(second)
 	})
 }
 

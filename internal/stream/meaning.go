@@ -114,6 +114,17 @@ func dedupMeaning(c *compiled, child plan.Node, keys []*plan.Attr) string {
 func joinMeaning(c *compiled, n *plan.Join, keys []plan.EquiKey) string {
 	m := newMeaning(c, n)
 	var b strings.Builder
+	// The kinds of join keep different rows and marks. Inner joins came first and are not named.
+	switch n.Kind {
+	case plan.LeftOuter:
+		b.WriteString("left outer ")
+	case plan.RightOuter:
+		b.WriteString("right outer ")
+	case plan.FullOuter:
+		b.WriteString("full outer ")
+	case plan.LeftSemi:
+		b.WriteString("left semi ")
+	}
 	b.WriteString("join on ")
 	for i, k := range keys {
 		if i > 0 {

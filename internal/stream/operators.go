@@ -30,6 +30,8 @@ type operator struct {
 	hitsPerBatch int64
 	// stores are the names of the stores that Spark keeps for each partition; nil is the one named default.
 	stores []string
+	// prefix is the number of key columns by which Spark scans the store.
+	prefix int64
 	// custom are the metrics that the operator itself adds.
 	custom []string
 
@@ -77,7 +79,8 @@ func closeStores(ops []*operator) error {
 func (o *operator) describe(number, shuffle int) checkpoint.Operator {
 	d := checkpoint.Operator{ID: int64(number), Name: o.name}
 	for _, name := range o.storeNames() {
-		d.Stores = append(d.Stores, checkpoint.Store{Name: name, NumPartitions: int64(o.partitions(shuffle))})
+		// As Spark notes it: the number of shuffle partitions also of what keeps its state in one.
+		d.Stores = append(d.Stores, checkpoint.Store{Name: name, NumPartitions: int64(shuffle), NumColsPrefixKey: o.prefix})
 	}
 	return d
 }

@@ -12,7 +12,7 @@ import (
 // one registry.
 type Registry struct {
 	mu     sync.Mutex
-	active map[string]*Query
+	active map[string]*Query // by checkpoint
 
 	memory lsm.Memory // of all states that are not in memory
 }
@@ -20,12 +20,17 @@ type Registry struct {
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry { return &Registry{active: map[string]*Query{}} }
 
-// claim takes a checkpoint for a query. Another query that has it is stopped first, without an error on it, or is reason to
-// refuse.
+// claim takes a checkpoint for a query. Another query that has it, or has a copy of it and hence the same id, is stopped first,
+// without an error on it, or is reason to refuse.
 func (r *Registry) claim(ctx context.Context, dir string, q *Query, stopOther bool) error {
 	for {
 		r.mu.Lock()
 		other := r.active[dir]
+		for _, a := range r.active {
+			if other == nil && a.ID() == q.ID() {
+				other = a
+			}
+		}
 		if other == nil {
 			r.active[dir] = q
 			r.mu.Unlock()

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -164,8 +165,16 @@ func TestStateOfAnotherProvider(t *testing.T) {
 		t.Errorf("%s %v", text, err)
 	}
 	s.Add(row("b", 1))
+	if err := w.failing(w.resolve("SELECT k, count(*) FROM e GROUP BY k"), "update"); !errclass.Has(err, "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY") {
+		t.Errorf("no state: got %v", err)
+	}
+	const operator = `{"operatorInfo":{"operatorId":0,"operatorName":"stateStoreSave"},"stateStoreInfo":[{"storeName":"default","numColsPrefixKey":0,"numPartitions":2}]}`
+	dir := checkpointDir + "/state/0/_metadata"
+	if err := errors.Join(fs.MakeDirs(w.mem, dir), fs.WriteOnce(t.Context(), w.mem, dir+"/metadata", []byte("v1\n"+operator))); err != nil {
+		t.Fatal(err)
+	}
 	if err := w.failing(w.resolve("SELECT k, count(*) FROM e GROUP BY k"), "update"); !errclass.Has(err, "STATE_STORE_INVALID_CONFIG_AFTER_RESTART") {
-		t.Errorf("got %v", err)
+		t.Errorf("state of Spark: got %v", err)
 	}
 }
 
