@@ -1,6 +1,7 @@
 package lsm
 
 import (
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,12 +19,22 @@ const DefaultLimit = 1 << 30
 
 const (
 	minLimit = 32 << 20
-	// share is what part of the limit each of the three users of memory may hold: the block cache, the tables of what is not
-	// yet in files, and the working sets. A Go heap grows to two or three times what is held in it before it is collected.
-	share = 8
 	// openFiles is how many files the stores of a process keep open.
 	openFiles = 1000
 )
+
+// heapShare is the part of a limit that each of the three users of memory may hold: the block cache, the tables of what is not yet in
+// files, and the working sets. A heap grows beyond what is held in it before it is collected, by the percentage that the program has
+// chosen; a quarter of the limit is for all else.
+func heapShare(limit int64) int64 {
+	sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	metrics.Read(sample)
+	growth := int64(100)
+	if v := sample[0].Value; v.Kind() == metrics.KindUint64 && v.Uint64() <= 1000 {
+		growth = max(50, int64(v.Uint64()))
+	}
+	return limit / 4 * 100 / (100 + growth)
+}
 
 // ParseLimit reads a size in bytes, or with a unit: 512m, 1g.
 func ParseLimit(text string) (int64, error) {
@@ -51,7 +62,7 @@ func ParseLimit(text string) (int64, error) {
 // when no store is left open. The zero Memory has none.
 type Memory struct {
 	mu    sync.Mutex
-	limit int64
+	share int64 // of each user
 	open  int
 	cache *pebble.Cache
 	files *pebble.FileCache
@@ -72,13 +83,13 @@ func (m *Memory) grant(limit int64) *grant {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.open == 0 {
-		m.limit = max(limit, minLimit)
-		m.cache = pebble.NewCache(m.limit / share)
+		m.share = heapShare(max(limit, minLimit))
+		m.cache = pebble.NewCache(m.share)
 		m.files = pebble.NewFileCache(4, openFiles)
 	}
 	m.open++
 	// The stores that come first have the larger tables; the sum stays about the share.
-	size := max(1<<20, m.limit/share/memTables/int64(m.open))
+	size := max(1<<20, m.share/memTables/int64(m.open))
 	return &grant{m: m, cache: m.cache, files: m.files, memTable: uint64(size)}
 }
 
@@ -86,7 +97,7 @@ func (m *Memory) grant(limit int64) *grant {
 func (g *grant) workingSet() int64 {
 	g.m.mu.Lock()
 	defer g.m.mu.Unlock()
-	return g.m.limit / share / int64(max(1, g.m.open))
+	return g.m.share / int64(max(1, g.m.open))
 }
 
 func (g *grant) release() {

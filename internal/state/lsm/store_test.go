@@ -138,7 +138,7 @@ func openSide(t fatal, p state.Provider, s state.Spec, byValue bool) *side {
 func small(p Provider, s *store) {
 	s.snapshotBytes, s.snapshotChanges = 1<<10, 5
 	s.spare, s.sortBytes, s.filterKeys = 8, 200, 2
-	p.Memory.limit = share * 2 << 10 // for working sets: they are dropped now and then
+	p.Memory.share = 2 << 10 // for working sets: they are dropped now and then
 }
 
 func (k kind) byValue() bool { return k == byValue || k == sessions }
