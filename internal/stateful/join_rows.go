@@ -70,6 +70,9 @@ func (v *joinRows) add(side int, rows []uint32, b *vec.Batch, matched func(i int
 			s.matched = append(s.matched, 0)
 		}
 		s.matched.SetTo(int(pos), matched(i))
+		if old := v.at[r]; old.side >= 0 { // a row that is loaded again, from a later segment, takes its own place
+			v.sides[old.side].byKey.remove(old.pos)
+		}
 		v.at[r] = rowAt{int8(side), pos}
 		if !v.j.nullKey(keys, i) {
 			s.byKey.add(pos, ids[i])
