@@ -51,6 +51,7 @@ type driver struct {
 	// previousMs is the watermark of the batch before, by which rows are late.
 	previousMs int64
 	ran        bool    // a batch has run in this run
+	stampMs    int64   // the time that the latest batch was given
 	pending    *commit // done and not yet written down
 
 	clock reporter
@@ -362,8 +363,11 @@ func (d *driver) construct(ctx context.Context, limit source.Limit) (planned boo
 	if !news && !d.another() {
 		return false, nil
 	}
+	if err := d.stamp(ctx); err != nil {
+		return false, err
+	}
 	o := checkpoint.OffsetSeq{Metadata: checkpoint.OffsetMetadata{
-		BatchWatermarkMs: d.tracker.global, BatchTimestampMs: d.rt.Clock.Now().UnixMilli(), Conf: d.frozen.conf,
+		BatchWatermarkMs: d.tracker.global, BatchTimestampMs: d.stampMs, Conf: d.frozen.conf,
 	}}
 	for _, in := range d.inputs {
 		o.Offsets = append(o.Offsets, in.end)
@@ -384,6 +388,22 @@ func (d *driver) construct(ctx context.Context, limit source.Limit) (planned boo
 		}
 	}
 	return true, d.purge()
+}
+
+// stamp takes the time of the next batch. Programs tell batches apart by current_timestamp(), so one that would begin in the
+// millisecond of the batch before waits for the next; a clock that a test moves by hand stands still and isn't waited for.
+func (d *driver) stamp(ctx context.Context) error {
+	now := d.rt.Clock.Now()
+	if _, moves := d.rt.Clock.(engine.System); moves {
+		for now.UnixMilli() == d.stampMs {
+			if err := engine.Sleep(ctx, d.rt.Clock, now.Truncate(time.Millisecond).Add(time.Millisecond).Sub(now)); err != nil {
+				return err
+			}
+			now = d.rt.Clock.Now()
+		}
+	}
+	d.stampMs = now.UnixMilli()
+	return nil
 }
 
 // log makes the offsets of the batch at hand durable, together with the commit of the one before.

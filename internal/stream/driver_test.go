@@ -365,6 +365,24 @@ func TestClockOfTheBatch(t *testing.T) {
 	})
 }
 
+// TestTimesOfBatchesDiffer: in synctest's bubble no time passes but by waiting, as on a machine that does several batches in a
+// millisecond.
+func TestTimesOfBatchesDiffer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := simple(t)
+		s.PerBatch = 1
+		var want []string
+		for i := range 3 {
+			s.Add(row("a", i))
+			want = append(want, time.Now().UTC().Add(time.Duration(i)*time.Millisecond).Format("2006-01-02 15:04:05.999"))
+		}
+		w.run(w.query("SELECT CAST(current_timestamp() AS STRING) FROM e"), "append")
+		if d := cmp.Diff(want, w.sink.All()); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
 func TestSourcesLearnWhatIsDone(t *testing.T) {
 	w, s := simple(t)
 	s.PerBatch = 1
