@@ -31,6 +31,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type Header struct {
 	Version    int64        `json:"version"`
 	Snapshot   bool         `json:"snapshot,omitempty"`
+	Kind       string       `json:"kind,omitempty"` // bytesKind, or nothing for tables
 	Operator   string       `json:"operator"`
 	Meaning    string       `json:"meaning,omitempty"`
 	Partitions int          `json:"partitions"`
@@ -98,10 +99,6 @@ func EncodeSegment(spec Spec, h Header, shards []Changes) ([]byte, error) {
 			dels = append(dels, vec.NewBatch(c.Deletes, c.Deleted...))
 		}
 	}
-	header, err := json.Marshal(h)
-	if err != nil {
-		return nil, err
-	}
 	var body bytes.Buffer
 	if err := writeTable(&body, putSchema, puts); err != nil {
 		return nil, err
@@ -110,8 +107,18 @@ func EncodeSegment(spec Spec, h Header, shards []Changes) ([]byte, error) {
 	if err := writeTable(&body, delSchema, dels); err != nil {
 		return nil, err
 	}
-	packed := s2.Encode(nil, body.Bytes())
-	out := append([]byte(nil), segmentMagic...)
+	return frame(h, split, body.Bytes())
+}
+
+// frame returns a segment's bytes: split is where in its body the deletions begin.
+func frame(h Header, split int, body []byte) ([]byte, error) {
+	header, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	packed := s2.Encode(nil, body)
+	out := make([]byte, 0, len(segmentMagic)+4+len(header)+8+len(packed)+segmentTrailer)
+	out = append(out, segmentMagic...)
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(header)))
 	out = append(out, header...)
 	out = binary.LittleEndian.AppendUint64(out, uint64(split))
@@ -145,17 +152,17 @@ func DecodeSegment(spec Spec, name string, content []byte) (Header, []Changes, e
 	if err != nil {
 		return h, nil, err
 	}
-	if err := Fits(spec, h); err != nil {
+	if err := fits(spec, h, ""); err != nil {
 		return h, nil, err
 	}
 	putSchema, delSchema := schemas(spec)
 	puts, err := readTable(body[:split], putSchema)
 	if err != nil {
-		return h, nil, damaged(name, err)
+		return h, nil, Damaged(name, err)
 	}
 	dels, err := readTable(body[split:], delSchema)
 	if err != nil {
-		return h, nil, damaged(name, err)
+		return h, nil, Damaged(name, err)
 	}
 	out := make([]Changes, len(h.Shards))
 	nk := len(spec.Keys)
@@ -163,14 +170,14 @@ func DecodeSegment(spec Spec, name string, content []byte) (Header, []Changes, e
 		c := Changes{Puts: r.Puts, Deletes: r.Deletes}
 		if r.Puts > 0 {
 			if len(puts) == 0 || puts[0].N != r.Puts {
-				return h, nil, damaged(name, fmt.Errorf("shard %d does not have the %d rows that the header names", i, r.Puts))
+				return h, nil, Damaged(name, fmt.Errorf("shard %d does not have the %d rows that the header names", i, r.Puts))
 			}
 			c.Keys, c.Values = puts[0].Cols[:nk], puts[0].Cols[nk:]
 			puts = puts[1:]
 		}
 		if r.Deletes > 0 {
 			if len(dels) == 0 || dels[0].N != r.Deletes {
-				return h, nil, damaged(name, fmt.Errorf("shard %d does not have the %d deletions that the header names", i, r.Deletes))
+				return h, nil, Damaged(name, fmt.Errorf("shard %d does not have the %d deletions that the header names", i, r.Deletes))
 			}
 			c.Deleted = dels[0].Cols
 			dels = dels[1:]
@@ -191,7 +198,7 @@ func Inspect(name string, content []byte) (Header, []Changes, error) {
 		spec.Values, err = fieldsOf(h.Values)
 	}
 	if err != nil {
-		return h, nil, damaged(name, err)
+		return h, nil, Damaged(name, err)
 	}
 	return DecodeSegment(spec, name, content)
 }
@@ -211,29 +218,29 @@ func fieldsOf(texts []string) ([]types.Field, error) {
 // open checks the frame of a segment and unpacks its body.
 func open(name string, content []byte) (h Header, split int, body []byte, err error) {
 	if len(content) < len(segmentMagic)+4+8+segmentTrailer || string(content[:len(segmentMagic)]) != segmentMagic {
-		return h, 0, nil, damaged(name, fmt.Errorf("it does not begin with %q or is cut off", segmentMagic[:len(segmentMagic)-1]))
+		return h, 0, nil, Damaged(name, fmt.Errorf("it does not begin with %q or is cut off", segmentMagic[:len(segmentMagic)-1]))
 	}
 	end := len(content) - segmentTrailer
 	if got := binary.LittleEndian.Uint64(content[end+4:]); got != uint64(end) {
-		return h, 0, nil, damaged(name, fmt.Errorf("it says it has %d bytes and has %d", got, end))
+		return h, 0, nil, Damaged(name, fmt.Errorf("it says it has %d bytes and has %d", got, end))
 	}
 	if crc32.Checksum(content[:end], castagnoli) != binary.LittleEndian.Uint32(content[end:]) {
-		return h, 0, nil, damaged(name, fmt.Errorf("its checksum does not match"))
+		return h, 0, nil, Damaged(name, fmt.Errorf("its checksum does not match"))
 	}
 	rest := content[len(segmentMagic):end]
 	size := int(binary.LittleEndian.Uint32(rest))
 	if size+12 > len(rest) {
-		return h, 0, nil, damaged(name, fmt.Errorf("its header is longer than the file"))
+		return h, 0, nil, Damaged(name, fmt.Errorf("its header is longer than the file"))
 	}
 	if err := json.Unmarshal(rest[4:4+size], &h); err != nil {
-		return h, 0, nil, damaged(name, err)
+		return h, 0, nil, Damaged(name, err)
 	}
 	if body, err = s2.Decode(nil, rest[12+size:]); err != nil {
-		return h, 0, nil, damaged(name, fmt.Errorf("its body does not unpack: %w", err))
+		return h, 0, nil, Damaged(name, fmt.Errorf("its body does not unpack: %w", err))
 	}
 	first := binary.LittleEndian.Uint64(rest[4+size:])
 	if first > uint64(len(body)) {
-		return h, 0, nil, damaged(name, fmt.Errorf("its first table is longer than its body"))
+		return h, 0, nil, Damaged(name, fmt.Errorf("its first table is longer than its body"))
 	}
 	return h, int(first), body, nil
 }
@@ -257,14 +264,22 @@ func readTable(b []byte, st types.StructType) ([]*vec.Batch, error) {
 	return out, r.Err()
 }
 
-func damaged(name string, err error) error {
+// Damaged is the error of a file that is not what it should be, for the reason that err gives.
+func Damaged(name string, err error) error {
 	return errclass.New("CANNOT_LOAD_STATE_STORE.CANNOT_READ_STREAMING_STATE_FILE", "fileToRead", name).WithCause(err)
 }
 
-// Fits compares a stored state with what the query would keep.
-func Fits(spec Spec, h Header) error {
+// Fits compares a stored state, in tables, with what the query would keep.
+func Fits(spec Spec, h Header) error { return fits(spec, h, "") }
+
+// FitsKV is Fits for state as ordered bytes.
+func FitsKV(spec Spec, h Header) error { return fits(spec, h, bytesKind) }
+
+func fits(spec Spec, h Header, kind string) error {
 	keys, values := typeTexts(spec.Keys), typeTexts(spec.Values)
 	switch {
+	case h.Kind != kind:
+		return errclass.New("STATE_STORE_MEANING_NOT_COMPATIBLE", "stored", kindText(h.Kind), "new", kindText(kind))
 	case !slices.Equal(keys, h.Keys):
 		return errclass.New("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE",
 			"storedKeySchema", strings.Join(h.Keys, ", "), "newKeySchema", strings.Join(keys, ", "))
@@ -275,4 +290,11 @@ func Fits(spec Spec, h Header) error {
 		return errclass.New("STATE_STORE_MEANING_NOT_COMPATIBLE", "stored", h.Meaning, "new", spec.Meaning)
 	}
 	return nil
+}
+
+func kindText(kind string) string {
+	if kind == "" {
+		return "tables"
+	}
+	return kind
 }

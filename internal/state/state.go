@@ -29,6 +29,20 @@ type Spec struct {
 	Group func(keys, values []*vec.Vector, n int) []*vec.Vector
 }
 
+// KeyTypes are the types of the key columns.
+func (s *Spec) KeyTypes() []types.DataType { return fieldTypes(s.Keys) }
+
+// ValueTypes are the types of the value columns.
+func (s *Spec) ValueTypes() []types.DataType { return fieldTypes(s.Values) }
+
+func fieldTypes(fs []types.Field) []types.DataType {
+	ts := make([]types.DataType, len(fs))
+	for i, f := range fs {
+		ts[i] = f.Type
+	}
+	return ts
+}
+
 // NoTime is the event time of a row that never expires.
 const NoTime = int64(1<<63 - 1)
 
@@ -41,11 +55,16 @@ func Shards(partitions int) int { return max(1, min(partitions, maxShards)) }
 
 // ShardOf is the shard of a partition hash: that of the partition which owns the key.
 func ShardOf(hash uint32, partitions int) int {
+	return PartitionOf(hash, partitions) % Shards(partitions)
+}
+
+// PartitionOf is the partition of a partition hash.
+func PartitionOf(hash uint32, partitions int) int {
 	p := int(int32(hash)) % partitions
 	if p < 0 {
 		p += partitions
 	}
-	return p % Shards(partitions)
+	return p
 }
 
 // Provider keeps states in a checkpoint.
@@ -56,25 +75,31 @@ type Provider interface {
 	Open(dir string, spec Spec) (Store, error)
 }
 
-// Store is the state of one operator. It has Shards(spec.Partitions) tables, which may be used side by side, one goroutine each.
-type Store interface {
-	// Attach gives a table the operator's value columns. It comes before Load.
-	Attach(shard int, v Values)
-	// Load brings the tables to a version, after a restart or an abort. Version 0 is empty.
+// Versioned is what is alike of all states of one operator: they are loaded, changed and saved as versions.
+type Versioned interface {
+	// Load brings the shards to a version, after a restart or an abort. Version 0 is empty.
 	Load(ctx context.Context, version int64) error
 	// Version is the version that is loaded, or -1.
 	Version() int64
-	// Table is one shard.
-	Table(shard int) Table
 	// Prepare writes the changes since the loaded version as version+1 and returns the file to be published with the batch's
-	// other files. The tables are at version+1 afterwards.
+	// other files. The shards are at version+1 afterwards.
 	Prepare(ctx context.Context) (*fs.Staged, error)
-	// Abort drops uncommitted changes by dropping the tables; Load reads them again.
+	// Abort drops uncommitted changes by dropping the shards' content; Load reads it again.
 	Abort()
 	// Maintain merges and deletes old files; keep is the oldest version that must remain loadable.
 	Maintain(ctx context.Context, keep int64) error
 	Stats() Stats
 	Close() error
+}
+
+// Store is the state of one operator as tables. It has Shards(spec.Partitions) of them, which may be used side by side, one
+// goroutine each.
+type Store interface {
+	Versioned
+	// Attach gives a table the operator's value columns. It comes before Load.
+	Attach(shard int, v Values)
+	// Table is one shard.
+	Table(shard int) Table
 }
 
 // Stats are figures of a store, for progress.

@@ -28,9 +28,10 @@ type Bounds struct {
 // Batch is what operators see of their micro-batch. It is Task.Streaming.
 type Batch struct {
 	Mode Mode
-	// Bounds and Stores are indexed by operator number.
+	// Bounds, Stores and KVs are indexed by operator number. An operator has a store of tables or one of ordered bytes.
 	Bounds []Bounds
 	Stores []state.Store
+	KVs    []state.KVStore
 	// Values are the value columns that operators attached to their stores, by operator and shard.
 	Values [][]state.Values
 	// Ops collects the figures of each operator, indexed by operator number.

@@ -15,6 +15,11 @@ type Operator interface {
 	Number() int
 	// Spec describes the state for a number of partitions. meaning fingerprints what the rows are about.
 	Spec(partitions int, meaning string) state.Spec
+}
+
+// TableOperator is an operator whose state is tables; that of others is ordered bytes.
+type TableOperator interface {
+	Operator
 	// Attach makes the store's shards ready for the operator. It is called once, when the query starts.
 	Attach(s state.Store, partitions int, t *exec.Task) []state.Values
 }

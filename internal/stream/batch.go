@@ -81,13 +81,13 @@ func (d *driver) bind(watermarkMs int64) *stateful.Batch {
 	propagate(d.plan.root, previous, d.late)
 	propagate(d.plan.root, watermarkMs, d.evict)
 	b := &stateful.Batch{
-		Mode: d.mode, Bounds: make([]stateful.Bounds, len(ops)), Stores: make([]state.Store, len(ops)),
+		Mode: d.mode, Bounds: make([]stateful.Bounds, len(ops)), Stores: make([]state.Store, len(ops)), KVs: make([]state.KVStore, len(ops)),
 		Values: make([][]state.Values, len(ops)), Ops: make([]stateful.OpStats, len(ops)),
 	}
 	for i, o := range ops {
 		o.bound = d.evict[i]
 		b.Bounds[i] = stateful.Bounds{Late: micros(d.late[i]), Evict: micros(d.evict[i])}
-		b.Stores[i], b.Values[i] = o.store, o.values
+		b.Stores[i], b.KVs[i], b.Values[i] = o.tables, o.kv, o.values
 	}
 	return b
 }

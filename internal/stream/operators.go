@@ -35,7 +35,9 @@ type operator struct {
 	// custom are the metrics that the operator itself adds.
 	custom []string
 
-	store  state.Store
+	store  state.Versioned // tables or kv
+	tables state.Store
+	kv     state.KVStore
 	values []state.Values
 
 	// bound is the watermark, in ms, by which the last batch evicted; none before the first.
@@ -54,14 +56,29 @@ func (o *operator) partitions(shuffle int) int {
 // openStores makes the stores of all operators. Nothing is read.
 func openStores(ops []*operator, p state.Provider, dir string, t *exec.Task) error {
 	for _, o := range ops {
-		n := o.partitions(t.Partitions)
-		store, err := p.Open(dir, o.op.Spec(n, o.meaning))
-		if err != nil {
+		if err := o.open(p, dir, o.partitions(t.Partitions), t); err != nil {
 			return err
 		}
-		o.store, o.values = store, o.op.Attach(store, n, t)
 	}
 	return nil
+}
+
+func (o *operator) open(p state.Provider, dir string, partitions int, t *exec.Task) (err error) {
+	spec := o.op.Spec(partitions, o.meaning)
+	if op, ok := o.op.(stateful.TableOperator); ok {
+		if o.tables, err = p.Open(dir, spec); err == nil {
+			o.store, o.values = o.tables, op.Attach(o.tables, partitions, t)
+		}
+		return err
+	}
+	kvs, ok := p.(state.KVProvider)
+	if !ok {
+		return errclass.New("STATE_STORE_INVALID_PROVIDER", "inputClass", p.Name())
+	}
+	if o.kv, err = kvs.OpenKV(dir, spec); err == nil {
+		o.store = o.kv
+	}
+	return err
 }
 
 // closeStores closes what openStores has opened.

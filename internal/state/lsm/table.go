@@ -70,16 +70,8 @@ type probe struct {
 	i   uint32
 }
 
-func fieldTypes(fs []types.Field) []types.DataType {
-	ts := make([]types.DataType, len(fs))
-	for i, f := range fs {
-		ts[i] = f.Type
-	}
-	return ts
-}
-
 func newTable(s *store, shard int, values state.Values) *table {
-	t := &table{s: s, shard: shard, spec: &s.spec, values: values, keyTypes: fieldTypes(s.spec.Keys), valueTypes: fieldTypes(s.spec.Values)}
+	t := &table{s: s, shard: shard, spec: &s.spec, values: values, keyTypes: s.spec.KeyTypes(), valueTypes: s.spec.ValueTypes()}
 	t.timed, _ = values.(state.Timed)
 	t.layout = layoutOf(t.spec, t.timed != nil)
 	t.enc.canonical, t.groupEnc.canonical = true, true

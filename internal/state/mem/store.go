@@ -13,7 +13,6 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/state"
-	"github.com/millrace/millrace/types"
 )
 
 // Name is how the provider appears in the offset log.
@@ -27,20 +26,41 @@ func (Provider) Name() string { return Name }
 
 // Open implements state.Provider.
 func (p Provider) Open(dir string, spec state.Spec) (state.Store, error) {
-	top := filepath.Join(dir, strconv.Itoa(spec.Operator))
-	s := &store{fsys: p.FS, top: top, dir: filepath.Join(top, "0"), spec: spec, version: -1, minSnapshot: minSnapshotBytes, maxDeltas: snapshotDeltas}
-	s.tables = make([]*table, state.Shards(spec.Partitions))
+	s := &tableStore{tables: make([]*table, state.Shards(spec.Partitions))}
+	s.store = newStore(p.FS, dir, spec, s)
 	return s, nil
 }
 
-// store implements state.Store. Files: <version>.delta and <version>.snapshot, in the folder of partition 0; the folders of the other
-// partitions say so.
+// OpenKV implements state.KVProvider.
+func (p Provider) OpenKV(dir string, spec state.Spec) (state.KVStore, error) {
+	s := &kvStore{shards: make([]*kv, state.Shards(spec.Partitions))}
+	for i := range s.shards {
+		s.shards[i] = newKV()
+	}
+	s.store = newStore(p.FS, dir, spec, s)
+	return s, nil
+}
+
+// content is what a store keeps versions of.
+type content interface {
+	// encode returns a segment with the changes since the last one, or with everything.
+	encode(h state.Header, whole bool) ([]byte, error)
+	// saved forgets what the last segment holds.
+	saved() error
+	// apply brings in the changes of a segment.
+	apply(name string, segment []byte) (state.Header, error)
+	reset()
+	stats(*state.Stats)
+}
+
+// store implements state.Versioned. Files: <version>.delta and <version>.snapshot, in the folder of partition 0; the folders of the
+// other partitions say so.
 type store struct {
 	fsys    fs.FS
 	top     string // of the operator
 	dir     string
 	spec    state.Spec
-	tables  []*table
+	content content
 	version int64
 	made    bool // the directories exist
 
@@ -56,22 +76,16 @@ type store struct {
 	hits, misses  int64
 }
 
-func fieldTypes(fs []types.Field) []types.DataType {
-	ts := make([]types.DataType, len(fs))
-	for i, f := range fs {
-		ts[i] = f.Type
+func newStore(fsys fs.FS, dir string, spec state.Spec, c content) *store {
+	top := filepath.Join(dir, strconv.Itoa(spec.Operator))
+	return &store{
+		fsys: fsys, top: top, dir: filepath.Join(top, "0"), spec: spec, content: c, version: -1,
+		minSnapshot: minSnapshotBytes, maxDeltas: snapshotDeltas,
 	}
-	return ts
 }
 
-// Attach implements state.Store.
-func (s *store) Attach(shard int, v state.Values) { s.tables[shard] = newTable(&s.spec, v) }
-
-// Version implements state.Store.
+// Version implements state.Versioned.
 func (s *store) Version() int64 { return s.version }
-
-// Table implements state.Store.
-func (s *store) Table(shard int) state.Table { return s.tables[shard] }
 
 func (s *store) file(version int64, kind string) string {
 	return filepath.Join(s.dir, strconv.FormatInt(version, 10)+kind)
@@ -82,7 +96,7 @@ const (
 	snapshot = ".snapshot"
 )
 
-// Load implements state.Store.
+// Load implements state.Versioned.
 func (s *store) Load(ctx context.Context, version int64) error {
 	if version == s.version {
 		s.hits++
@@ -191,23 +205,17 @@ func (s *store) read(version int64, kind string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read state: %w", err)
 	}
-	h, shards, err := state.DecodeSegment(s.spec, name, content)
+	h, err := s.content.apply(name, content)
 	if err != nil {
 		return 0, err
 	}
-	if h.Version != version || len(shards) != len(s.tables) || h.Partitions != s.spec.Partitions {
-		return 0, errclass.New("CANNOT_LOAD_STATE_STORE.CANNOT_READ_STREAMING_STATE_FILE", "fileToRead", name).
-			WithCause(fmt.Errorf("it is version %d of %d partitions", h.Version, h.Partitions))
-	}
-	for i, c := range shards {
-		if err := s.tables[i].apply(c); err != nil {
-			return 0, err
-		}
+	if h.Version != version {
+		return 0, state.Damaged(name, fmt.Errorf("it is version %d", h.Version))
 	}
 	return int64(len(content)), nil
 }
 
-// Prepare implements state.Store.
+// Prepare implements state.Versioned.
 func (s *store) Prepare(context.Context) (*fs.Staged, error) {
 	content, err := s.encode(s.version+1, false)
 	if err != nil {
@@ -229,10 +237,8 @@ func (s *store) Prepare(context.Context) (*fs.Staged, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range s.tables {
-		if err := t.saved(); err != nil {
-			return nil, errors.Join(err, staged.Discard())
-		}
+	if err := s.content.saved(); err != nil {
+		return nil, errors.Join(err, staged.Discard())
 	}
 	s.version++
 	s.deltaBytes += int64(len(content))
@@ -273,19 +279,13 @@ func (s *store) makeDir() error {
 }
 
 func (s *store) encode(version int64, whole bool) ([]byte, error) {
-	shards := make([]state.Changes, len(s.tables))
-	for i, t := range s.tables {
-		shards[i] = t.changes(whole)
-	}
-	return state.EncodeSegment(s.spec, state.NewHeader(s.spec, version, whole), shards)
+	return s.content.encode(state.NewHeader(s.spec, version, whole), whole)
 }
 
-// Abort implements state.Store.
+// Abort implements state.Versioned.
 func (s *store) Abort() {
 	s.version, s.listed = -1, false
-	for _, t := range s.tables {
-		t.reset()
-	}
+	s.content.reset()
 }
 
 // minSnapshotBytes keeps small states from being written twice.
@@ -294,7 +294,7 @@ const minSnapshotBytes = 1 << 20
 // snapshotDeltas is how many deltas a restart reads at most, however small they are.
 const snapshotDeltas = 200
 
-// Maintain implements state.Store. A snapshot is due when the deltas since the last one have grown larger than the state.
+// Maintain implements state.Versioned. A snapshot is due when the deltas since the last one have grown larger than the state.
 func (s *store) Maintain(ctx context.Context, keep int64) error {
 	last := s.base(s.version)
 	due := s.deltaBytes > max(s.minSnapshot, s.snapshotBytes) || s.version-last >= s.maxDeltas
@@ -331,18 +331,12 @@ func (s *store) purge(keep int64) error {
 	return nil
 }
 
-// Stats implements state.Store.
+// Stats implements state.Versioned.
 func (s *store) Stats() state.Stats {
 	st := state.Stats{Hits: s.hits, Misses: s.misses}
-	for _, t := range s.tables {
-		st.Rows += int64(t.keys.Len())
-		st.Bytes += t.keys.Bytes() + int64(cap(t.times))*8
-		if v, ok := t.values.(interface{ Bytes() int64 }); ok {
-			st.Bytes += v.Bytes()
-		}
-	}
+	s.content.stats(&st)
 	return st
 }
 
-// Close implements state.Store.
+// Close implements state.Versioned.
 func (s *store) Close() error { return nil }

@@ -72,7 +72,7 @@ func spec(partitions int) state.Spec {
 
 // opened is a store with its values.
 type opened struct {
-	*store
+	*tableStore
 	values []*numbers
 }
 
@@ -81,7 +81,7 @@ func open(t fatal, fsys fs.FS, partitions int) *opened {
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
-	o := &opened{store: s.(*store)}
+	o := &opened{tableStore: s.(*tableStore)}
 	o.minSnapshot, o.maxDeltas = 1<<12, 7
 	for i := range state.Shards(partitions) {
 		v := &numbers{}

@@ -2,6 +2,7 @@ package mem
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -9,6 +10,67 @@ import (
 	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/internal/vec"
 )
+
+// tableStore implements state.Store.
+type tableStore struct {
+	*store
+	tables []*table
+}
+
+// Attach implements state.Store.
+func (s *tableStore) Attach(shard int, v state.Values) { s.tables[shard] = newTable(&s.spec, v) }
+
+// Table implements state.Store.
+func (s *tableStore) Table(shard int) state.Table { return s.tables[shard] }
+
+func (s *tableStore) encode(h state.Header, whole bool) ([]byte, error) {
+	shards := make([]state.Changes, len(s.tables))
+	for i, t := range s.tables {
+		shards[i] = t.changes(whole)
+	}
+	return state.EncodeSegment(s.spec, h, shards)
+}
+
+func (s *tableStore) saved() error {
+	for _, t := range s.tables {
+		if err := t.saved(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *tableStore) apply(name string, segment []byte) (state.Header, error) {
+	h, shards, err := state.DecodeSegment(s.spec, name, segment)
+	if err != nil {
+		return h, err
+	}
+	if len(shards) != len(s.tables) || h.Partitions != s.spec.Partitions {
+		return h, state.Damaged(name, fmt.Errorf("it has %d partitions", h.Partitions))
+	}
+	for i, c := range shards {
+		if err := s.tables[i].apply(c); err != nil {
+			return h, err
+		}
+	}
+	return h, nil
+}
+
+func (s *tableStore) reset() {
+	for _, t := range s.tables {
+		t.reset()
+	}
+}
+
+func (s *tableStore) stats(st *state.Stats) {
+	for _, t := range s.tables {
+		st.Rows += int64(t.keys.Len())
+		st.Bytes += t.keys.Bytes() + int64(cap(t.times))*8
+		if v, ok := t.values.(interface{ Bytes() int64 }); ok {
+			st.Bytes += v.Bytes()
+		}
+	}
+}
 
 // table is one shard: keys in a hash table, values with the operator, and a note of what has changed since the last segment.
 type table struct {
@@ -31,7 +93,7 @@ func newTable(spec *state.Spec, values state.Values) *table {
 }
 
 func (t *table) reset() {
-	t.keys = group.New(fieldTypes(t.spec.Keys))
+	t.keys = group.New(t.spec.KeyTypes())
 	t.times, t.dirty, t.gone = nil, nil, nil
 	t.min = state.NoTime
 	t.values.Reset()
