@@ -10,6 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/interval"
 	"github.com/millrace/millrace/internal/numtext"
+	"github.com/millrace/millrace/internal/textrecord"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -139,7 +140,7 @@ func (r *Reader) convert(c *column, s []byte) bool {
 	switch c.kind {
 	case kString:
 		if !utf8.Valid(s) {
-			s = valid(s)
+			s = textrecord.Valid(s)
 		}
 		c.out.AppendBytes(s)
 		return true
@@ -187,7 +188,7 @@ func (r *Reader) convert(c *column, s []byte) bool {
 	case kDecimal64, kDecimal128:
 		return r.decimal(c, s)
 	case kBinary:
-		c.out.AppendBytes(valid(s))
+		c.out.AppendBytes(textrecord.Valid(s))
 		return true
 	case kYearMonth:
 		v, ok := interval.ParseYearMonth(string(s), c.a, c.b)

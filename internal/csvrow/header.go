@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/textrecord"
 )
 
 // SkipHeader makes the next record that is read the header, which is no row.
@@ -44,7 +45,7 @@ func (r *Reader) checkHeader() error {
 	if same {
 		return nil
 	}
-	return errclass.New("CSV_HEADER_MISMATCH", "header", clip([]byte(strings.Join(names, ", "))), "schema", clip([]byte(strings.Join(wanted, ", "))))
+	return errclass.New("CSV_HEADER_MISMATCH", "header", textrecord.Clip([]byte(strings.Join(names, ", "))), "schema", textrecord.Clip([]byte(strings.Join(wanted, ", "))))
 }
 
 // name is a token as text.
@@ -55,5 +56,5 @@ func (m *machine) name(t token, o *Options) string {
 	case tokEmpty:
 		return o.EmptyValue
 	}
-	return string(valid(m.buf[t.from:t.to]))
+	return string(textrecord.Valid(m.buf[t.from:t.to]))
 }

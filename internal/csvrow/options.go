@@ -1,7 +1,6 @@
 package csvrow
 
 import (
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -9,42 +8,8 @@ import (
 
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/textrecord"
 )
-
-// Mode says what becomes of a record that does not fit its schema.
-type Mode uint8
-
-// The modes.
-const (
-	// Permissive gives what could be read, nulls for the rest, and the record's text in the corrupt record column.
-	Permissive Mode = iota
-	// DropMalformed passes over the record.
-	DropMalformed
-	// FailFast makes the record an error.
-	FailFast
-)
-
-// ParseMode reads a mode; a word that is none of the three means Permissive, as in Spark.
-func ParseMode(s string) Mode {
-	switch strings.ToUpper(s) {
-	case "DROPMALFORMED":
-		return DropMalformed
-	case "FAILFAST":
-		return FailFast
-	}
-	return Permissive
-}
-
-// String is the mode's name.
-func (m Mode) String() string {
-	switch m {
-	case DropMalformed:
-		return "DROPMALFORMED"
-	case FailFast:
-		return "FAILFAST"
-	}
-	return "PERMISSIVE"
-}
 
 // QuoteHandling says what becomes of a quoted value with a quote inside that is not escaped.
 type QuoteHandling uint8
@@ -70,7 +35,7 @@ var quoteHandlings = map[string]QuoteHandling{
 
 // Options are what users may set for reading and writing CSV. DefaultOptions has Spark's defaults; the zero value has not.
 type Options struct {
-	Mode          Mode
+	Mode          textrecord.Mode
 	CorruptColumn string // name of the column for the text of bad records
 	Zone          *time.Location
 	Now           func() time.Time // for times without a date, which mean today
@@ -136,7 +101,7 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 	if zone != nil {
 		o.Zone = zone
 	}
-	p := optionParser{get: get}
+	p := textrecord.Options{Format: "csv", Get: get}
 	if conf != nil {
 		if name := conf("spark.sql.columnNameOfCorruptRecord"); name != "" {
 			o.CorruptColumn = name
@@ -145,130 +110,75 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 		o.CaseSensitive = conf("spark.sql.caseSensitive") == "true"
 		o.TimestampNTZ = conf("spark.sql.timestampType") == "TIMESTAMP_NTZ"
 	}
-	p.word("mode", func(s string) { o.Mode = ParseMode(s) })
-	p.word("columnNameOfCorruptRecord", func(s string) { o.CorruptColumn = s })
-	p.word("timeZone", func(s string) {
+	p.Word("mode", func(s string) { o.Mode = textrecord.ParseMode(s) })
+	p.Word("columnNameOfCorruptRecord", func(s string) { o.CorruptColumn = s })
+	p.Word("timeZone", func(s string) {
 		loc, ok := datetime.ParseZone(s)
 		if !ok {
-			p.fail(errclass.New("INVALID_TIMEZONE", "timeZone", s))
+			p.Fail(errclass.New("INVALID_TIMEZONE", "timeZone", s))
 			return
 		}
 		o.Zone = loc
 	})
-	sep := func(s string) { o.Sep = p.separator(s) }
-	p.word("delimiter", sep)
-	p.word("sep", sep)
-	p.char("quote", &o.Quote)
-	p.char("escape", &o.Escape)
-	p.char("charToEscapeQuoteEscaping", &o.EscapeEscape)
-	p.char("comment", &o.Comment)
-	p.word("lineSep", func(s string) {
+	sep := func(s string) { o.Sep = separator(&p, s) }
+	p.Word("delimiter", sep)
+	p.Word("sep", sep)
+	char(&p, "quote", &o.Quote)
+	char(&p, "escape", &o.Escape)
+	char(&p, "charToEscapeQuoteEscaping", &o.EscapeEscape)
+	char(&p, "comment", &o.Comment)
+	p.Word("lineSep", func(s string) {
 		if n := utf8.RuneCountInString(s); n < 1 || n > 2 {
-			p.bad("lineSep", s, "it must be one character, or two.")
+			p.Bad("lineSep", s, "it must be one character, or two.")
 		}
 		o.LineSep = s
 	})
-	p.flag("multiLine", &o.MultiLine)
-	p.word("unescapedQuoteHandling", func(s string) {
+	p.Flag("multiLine", &o.MultiLine)
+	p.Word("unescapedQuoteHandling", func(s string) {
 		h, ok := quoteHandlings[strings.ToUpper(s)]
 		if !ok {
-			p.bad("unescapedQuoteHandling", s, "it must be STOP_AT_DELIMITER, STOP_AT_CLOSING_QUOTE, BACK_TO_DELIMITER, SKIP_VALUE or RAISE_ERROR.")
+			p.Bad("unescapedQuoteHandling", s, "it must be STOP_AT_DELIMITER, STOP_AT_CLOSING_QUOTE, BACK_TO_DELIMITER, SKIP_VALUE or RAISE_ERROR.")
 		}
 		o.Unescaped = h
 	})
-	p.number("maxColumns", &o.MaxColumns)
-	p.number("maxCharsPerColumn", &o.MaxChars)
-	p.flag("header", &o.Header)
-	p.flag("enforceSchema", &o.EnforceSchema)
-	p.flag("ignoreLeadingWhiteSpace", &o.TrimLeft)
-	p.flag("ignoreTrailingWhiteSpace", &o.TrimRight)
-	p.flag("ignoreLeadingWhiteSpace", &o.TrimLeftWrite)
-	p.flag("ignoreTrailingWhiteSpace", &o.TrimRightWrite)
-	p.word("nullValue", func(s string) { o.NullValue = s })
-	p.word("emptyValue", func(s string) { o.EmptyValue, o.EmptyWritten = s, s })
-	p.word("nanValue", func(s string) { o.NaN = s })
-	p.word("positiveInf", func(s string) { o.PosInf = s })
-	p.word("negativeInf", func(s string) { o.NegInf = s })
+	p.Number("maxColumns", &o.MaxColumns)
+	p.Number("maxCharsPerColumn", &o.MaxChars)
+	p.Flag("header", &o.Header)
+	p.Flag("enforceSchema", &o.EnforceSchema)
+	p.Flag("ignoreLeadingWhiteSpace", &o.TrimLeft)
+	p.Flag("ignoreTrailingWhiteSpace", &o.TrimRight)
+	p.Flag("ignoreLeadingWhiteSpace", &o.TrimLeftWrite)
+	p.Flag("ignoreTrailingWhiteSpace", &o.TrimRightWrite)
+	p.Word("nullValue", func(s string) { o.NullValue = s })
+	p.Word("emptyValue", func(s string) { o.EmptyValue, o.EmptyWritten = s, s })
+	p.Word("nanValue", func(s string) { o.NaN = s })
+	p.Word("positiveInf", func(s string) { o.PosInf = s })
+	p.Word("negativeInf", func(s string) { o.NegInf = s })
 	if o.MultiLine {
 		o.Prune = false
 	}
-	p.flag("columnPruning", &o.Prune)
-	p.word("timestampFormat", func(s string) { o.TimestampFormat = s })
-	p.word("timestampNTZFormat", func(s string) { o.TimestampNTZFormat = s })
-	p.word("dateFormat", func(s string) { o.DateFormat = s })
-	p.flag("enableDateTimeParsingFallback", &o.Fallback)
-	p.flag("inferSchema", &o.InferTypes)
-	p.flag("preferDate", &o.PreferDate)
-	p.word("samplingRatio", func(s string) {
-		r, err := strconv.ParseFloat(s, 64)
-		if err != nil || !(r > 0) {
-			p.bad("samplingRatio", s, "it must be a number greater than 0 and at most 1.")
-		}
-		o.SamplingRatio = r
-	})
-	p.flag("quoteAll", &o.QuoteAll)
-	p.flag("escapeQuotes", &o.EscapeQuotes)
-	return o, p.err
-}
-
-type optionParser struct {
-	get func(string) (string, bool)
-	err error
-}
-
-func (p *optionParser) fail(err error) {
-	if p.err == nil {
-		p.err = err
-	}
-}
-
-func (p *optionParser) bad(key, value, want string) {
-	p.fail(errclass.New("INVALID_OPTION_VALUE", "option", key, "format", "csv", "value", value, "requirement", want))
-}
-
-func (p *optionParser) word(key string, set func(string)) {
-	if s, ok := p.get(key); ok {
-		set(s)
-	}
-}
-
-func (p *optionParser) flag(key string, to *bool) {
-	s, ok := p.get(key)
-	if !ok {
-		return
-	}
-	switch strings.ToLower(s) {
-	case "true":
-		*to = true
-	case "false":
-		*to = false
-	default:
-		p.bad(key, s, "it must be true or false.")
-	}
-}
-
-func (p *optionParser) number(key string, to *int) {
-	s, ok := p.get(key)
-	if !ok {
-		return
-	}
-	n, err := strconv.ParseInt(s, 10, 32)
-	if err != nil {
-		p.bad(key, s, "it must be a whole number.")
-		return
-	}
-	*to = int(n)
+	p.Flag("columnPruning", &o.Prune)
+	p.Word("timestampFormat", func(s string) { o.TimestampFormat = s })
+	p.Word("timestampNTZFormat", func(s string) { o.TimestampNTZFormat = s })
+	p.Word("dateFormat", func(s string) { o.DateFormat = s })
+	p.Flag("enableDateTimeParsingFallback", &o.Fallback)
+	p.Flag("inferSchema", &o.InferTypes)
+	p.Flag("preferDate", &o.PreferDate)
+	p.Ratio("samplingRatio", &o.SamplingRatio)
+	p.Flag("quoteAll", &o.QuoteAll)
+	p.Flag("escapeQuotes", &o.EscapeQuotes)
+	return o, p.Err
 }
 
 // char reads an option that is one character; an empty one stands for none.
-func (p *optionParser) char(key string, to *rune) {
-	s, ok := p.get(key)
+func char(p *textrecord.Options, key string, to *rune) {
+	s, ok := p.Get(key)
 	if !ok {
 		return
 	}
 	r, n := utf8.DecodeRuneInString(s)
 	if n < len(s) || utf16.RuneLen(r) > 1 {
-		p.fail(errclass.New("OPTION_VALUE_EXCEEDS_ONE_CHARACTER", "paramName", key, "actualValue", s))
+		p.Fail(errclass.New("OPTION_VALUE_EXCEEDS_ONE_CHARACTER", "paramName", key, "actualValue", s))
 		return
 	}
 	if *to = 0; n > 0 {
@@ -280,7 +190,7 @@ func (p *optionParser) char(key string, to *rune) {
 var escapes = map[byte]string{'t': "\t", 'r': "\r", 'b': "\b", 'f': "\f", '"': `"`, '\'': `'`, '\\': `\`}
 
 // separator reads the option sep, in which a backslash escapes: \t, \\.
-func (p *optionParser) separator(s string) string {
+func separator(p *textrecord.Options, s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' {
@@ -288,18 +198,18 @@ func (p *optionParser) separator(s string) string {
 			continue
 		}
 		if i++; i == len(s) {
-			p.fail(errclass.New("INVALID_DELIMITER_VALUE.SINGLE_BACKSLASH"))
+			p.Fail(errclass.New("INVALID_DELIMITER_VALUE.SINGLE_BACKSLASH"))
 			return ","
 		}
 		c, ok := escapes[s[i]]
 		if !ok {
-			p.fail(errclass.New("INVALID_DELIMITER_VALUE.UNSUPPORTED_SPECIAL_CHARACTER", "str", s[i-1:i+1]))
+			p.Fail(errclass.New("INVALID_DELIMITER_VALUE.UNSUPPORTED_SPECIAL_CHARACTER", "str", s[i-1:i+1]))
 			return ","
 		}
 		b.WriteString(c)
 	}
 	if b.Len() == 0 {
-		p.fail(errclass.New("INVALID_DELIMITER_VALUE.EMPTY_STRING"))
+		p.Fail(errclass.New("INVALID_DELIMITER_VALUE.EMPTY_STRING"))
 		return ","
 	}
 	return b.String()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/textrecord"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -243,7 +244,7 @@ func (r *Reader) slow(text []byte, from, end int) error {
 
 // error says what is wrong with a record.
 func (m *machine) error(text []byte) error {
-	err := errclass.New("MALFORMED_CSV_RECORD", "badRecord", clip(text))
+	err := errclass.New("MALFORMED_CSV_RECORD", "badRecord", textrecord.Clip(text))
 	why := ""
 	switch m.fault {
 	case tooManyColumns:
@@ -314,15 +315,15 @@ func (r *Reader) finish(text []byte) error {
 		return nil
 	}
 	switch r.opts.Mode {
-	case DropMalformed:
+	case textrecord.DropMalformed:
 		r.truncate()
 		return nil
-	case FailFast:
+	case textrecord.FailFast:
 		r.truncate()
 		return r.malformed(text)
 	}
 	if r.corrupt >= 0 {
-		r.out[r.corrupt].AppendBytes(valid(text))
+		r.out[r.corrupt].AppendBytes(textrecord.Valid(text))
 	}
 	r.rows++
 	return nil
@@ -339,12 +340,12 @@ func (r *Reader) truncate() {
 
 // malformed is the error of FAILFAST.
 func (r *Reader) malformed(text []byte) error {
-	e := errclass.New("MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "badRecord", clip(text), "failFastMode", FailFast.String())
+	e := errclass.New("MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "badRecord", textrecord.Clip(text), "failFastMode", textrecord.FailFast.String())
 	if c := r.why.column; c != nil {
-		return e.WithCause(errclass.New("CAST_INVALID_INPUT", "expression", strconv.Quote(clip(r.why.text)),
+		return e.WithCause(errclass.New("CAST_INVALID_INPUT", "expression", strconv.Quote(textrecord.Clip(r.why.text)),
 			"sourceType", `"STRING"`, "targetType", errclass.Expr(c.typ.SQL())))
 	}
-	return e.WithCause(errclass.New("MALFORMED_CSV_RECORD", "badRecord", clip(text)))
+	return e.WithCause(errclass.New("MALFORMED_CSV_RECORD", "badRecord", textrecord.Clip(text)))
 }
 
 // withoutBreak takes the line break off a record.
@@ -356,29 +357,6 @@ func withoutBreak(text []byte) []byte {
 		return text[:n-1]
 	}
 	return text
-}
-
-// clip shortens a record for a message.
-func clip(text []byte) string {
-	const most = 500
-	text = valid(text)
-	if len(text) <= most {
-		return string(text)
-	}
-	for i := most; i > most-utf8.UTFMax; i-- {
-		if utf8.RuneStart(text[i]) {
-			return string(text[:i]) + "…"
-		}
-	}
-	return string(text[:most]) + "…"
-}
-
-// valid replaces bytes that are no UTF-8.
-func valid(text []byte) []byte {
-	if utf8.Valid(text) {
-		return text
-	}
-	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
 }
 
 // lineEnd is the position of the line break at or after i, or end.

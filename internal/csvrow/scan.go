@@ -7,6 +7,7 @@ import (
 
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/numtext"
+	"github.com/millrace/millrace/internal/textrecord"
 )
 
 // initScan looks whether lines of this dialect can be scanned, and how.
@@ -287,7 +288,7 @@ func (r *Reader) endLine(text []byte, start, i, n int, bad bool) int {
 		r.rows++
 		return next
 	}
-	if bad && r.opts.Mode == FailFast {
+	if bad && r.opts.Mode == textrecord.FailFast {
 		return r.undo() // the long way finds the words for it
 	}
 	r.bad = bad

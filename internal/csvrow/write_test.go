@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/millrace/millrace/internal/textrecord"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -160,7 +161,7 @@ func mustDecimal(s string) types.Decimal {
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := DefaultOptions()
-		o.MultiLine, o.Prune, o.Mode = true, false, FailFast
+		o.MultiLine, o.Prune, o.Mode = true, false, textrecord.FailFast
 		o.Sep = rapid.SampledFrom([]string{",", "\t", "||", "§", ";"}).Draw(t, "sep")
 		o.Escape = rapid.SampledFrom([]rune{'\\', '"'}).Draw(t, "escape")
 		o.QuoteAll = rapid.Bool().Draw(t, "quoteAll")

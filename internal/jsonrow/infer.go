@@ -7,6 +7,7 @@ import (
 
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/textrecord"
 	"github.com/millrace/millrace/types"
 )
 
@@ -94,10 +95,10 @@ func (inf *Inference) Document(text []byte, end int) error {
 	}
 	if next < 0 || rec.fields == nil || rec.saw&^sawNested != 0 {
 		switch inf.mode {
-		case Permissive:
+		case textrecord.Permissive:
 			inf.corrupt = true
-		case FailFast:
-			return errclass.New("MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "badRecord", clip(text[:end]), "failFastMode", FailFast.String())
+		case textrecord.FailFast:
+			return errclass.New("MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "badRecord", textrecord.Clip(text[:end]), "failFastMode", textrecord.FailFast.String())
 		}
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/textrecord"
 )
 
 // The schemas are those that Apache Spark 4.2.0 infers.
@@ -36,7 +37,7 @@ func TestInfer(t *testing.T) {
 		{"{\"a\":1.5,\"b\":1}\n{\"a\":12.25}", func(o *Options) { o.PrefersDecimal = true }, "struct<a:decimal(4,2),b:bigint>"},
 		{`{"e":"2026-01-01T00:00:00","f":"2026-01-01","g":"2026-01-01 00:00:00.123+01:00","h":"x"}`, func(o *Options) { o.InferTimestamp = true }, "struct<e:timestamp,f:timestamp,g:timestamp,h:string>"},
 		{`{"a":null,"b":[],"c":{},"d":[null],"e":1}`, func(o *Options) { o.DropAllNull = true }, "struct<e:bigint>"},
-		{"{\"a\":1}\nbad", func(o *Options) { o.Mode = DropMalformed }, "struct<a:bigint>"},
+		{"{\"a\":1}\nbad", func(o *Options) { o.Mode = textrecord.DropMalformed }, "struct<a:bigint>"},
 		{"{\"a\":1}\nbad", func(o *Options) { o.CorruptColumn = "zz" }, "struct<a:bigint,zz:string>"},
 	}
 	for _, tt := range tests {
@@ -58,7 +59,7 @@ func TestInfer(t *testing.T) {
 
 func TestInferFailFast(t *testing.T) {
 	opts := DefaultOptions()
-	opts.Mode = FailFast
+	opts.Mode = textrecord.FailFast
 	inf, _ := NewInference(opts)
 	if err := inf.Record([]byte("bad")); !errclass.Has(err, "MALFORMED_RECORD_IN_PARSING") {
 		t.Errorf("got %v", err)

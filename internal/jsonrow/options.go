@@ -2,51 +2,15 @@ package jsonrow
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/millrace/millrace/internal/datetime"
-	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/textrecord"
 )
-
-// Mode says what becomes of a record that does not fit its schema.
-type Mode uint8
-
-// The modes.
-const (
-	// Permissive gives what could be read, nulls for the rest, and the record's text in the corrupt record column.
-	Permissive Mode = iota
-	// DropMalformed passes over the record.
-	DropMalformed
-	// FailFast makes the record an error.
-	FailFast
-)
-
-// ParseMode reads a mode; a word that is none of the three means Permissive, as in Spark.
-func ParseMode(s string) Mode {
-	switch strings.ToUpper(s) {
-	case "DROPMALFORMED":
-		return DropMalformed
-	case "FAILFAST":
-		return FailFast
-	}
-	return Permissive
-}
-
-// String is the mode's name.
-func (m Mode) String() string {
-	switch m {
-	case DropMalformed:
-		return "DROPMALFORMED"
-	case FailFast:
-		return "FAILFAST"
-	}
-	return "PERMISSIVE"
-}
 
 // Options are what users may set for reading and writing JSON. DefaultOptions has Spark's defaults; the zero value has not.
 type Options struct {
-	Mode          Mode
+	Mode          textrecord.Mode
 	CorruptColumn string // name of the column for the text of bad records
 	Zone          *time.Location
 	Now           func() time.Time // for times without a date, which mean today
@@ -93,8 +57,8 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 	if zone != nil {
 		o.Zone = zone
 	}
-	p := optionParser{get: get}
-	p.word("mode", func(s string) { o.Mode = ParseMode(s) })
+	p := textrecord.Options{Format: "json", Get: get}
+	p.Word("mode", func(s string) { o.Mode = textrecord.ParseMode(s) })
 	if conf != nil {
 		if name := conf("spark.sql.columnNameOfCorruptRecord"); name != "" {
 			o.CorruptColumn = name
@@ -102,89 +66,51 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 		o.IgnoreNulls = conf("spark.sql.jsonGenerator.ignoreNullFields") != "false"
 		o.PartialResults = conf("spark.sql.json.enablePartialResults") != "false"
 	}
-	p.word("columnNameOfCorruptRecord", func(s string) { o.CorruptColumn = s })
-	p.zone("timeZone", &o.Zone)
-	p.word("timestampFormat", func(s string) { o.TimestampFormat = s })
-	p.word("timestampNTZFormat", func(s string) { o.TimestampNTZFormat = s })
-	p.word("dateFormat", func(s string) { o.DateFormat = s })
-	p.word("timeFormat", func(s string) { o.TimeFormat = s })
-	p.flag("enableDateTimeParsingFallback", &o.Fallback)
-	p.flag("allowComments", &o.Comments)
-	p.flag("allowUnquotedFieldNames", &o.UnquotedNames)
-	p.flag("allowSingleQuotes", &o.SingleQuotes)
-	p.flag("allowNumericLeadingZeros", &o.LeadingZeros)
-	p.flag("allowNonNumericNumbers", &o.NonNumeric)
-	p.flag("allowBackslashEscapingAnyCharacter", &o.BackslashAnything)
-	p.flag("allowUnquotedControlChars", &o.UnquotedControls)
-	p.flag("primitivesAsString", &o.PrimitivesAsString)
-	p.flag("prefersDecimal", &o.PrefersDecimal)
-	p.flag("inferTimestamp", &o.InferTimestamp)
-	p.flag("dropFieldIfAllNull", &o.DropAllNull)
-	p.word("singleVariantColumn", func(s string) { o.SingleVariantColumn = s })
-	p.flag("ignoreNullFields", &o.IgnoreNulls)
-	p.flag("pretty", &o.Pretty)
-	p.flag("writeNonAsciiCharacterAsCodePoint", &o.WriteNonASCIICodes)
-	p.word("samplingRatio", func(s string) {
-		r, err := strconv.ParseFloat(s, 64)
-		if err != nil || r <= 0 {
-			p.bad("samplingRatio", s, "it must be a number greater than 0 and at most 1.")
-		}
-		o.SamplingRatio = r
-	})
-	p.word("maxNestingDepth", func(s string) {
+	p.Word("columnNameOfCorruptRecord", func(s string) { o.CorruptColumn = s })
+	sessionZone(&p, "timeZone", &o.Zone)
+	p.Word("timestampFormat", func(s string) { o.TimestampFormat = s })
+	p.Word("timestampNTZFormat", func(s string) { o.TimestampNTZFormat = s })
+	p.Word("dateFormat", func(s string) { o.DateFormat = s })
+	p.Word("timeFormat", func(s string) { o.TimeFormat = s })
+	p.Flag("enableDateTimeParsingFallback", &o.Fallback)
+	p.Flag("allowComments", &o.Comments)
+	p.Flag("allowUnquotedFieldNames", &o.UnquotedNames)
+	p.Flag("allowSingleQuotes", &o.SingleQuotes)
+	p.Flag("allowNumericLeadingZeros", &o.LeadingZeros)
+	p.Flag("allowNonNumericNumbers", &o.NonNumeric)
+	p.Flag("allowBackslashEscapingAnyCharacter", &o.BackslashAnything)
+	p.Flag("allowUnquotedControlChars", &o.UnquotedControls)
+	p.Flag("primitivesAsString", &o.PrimitivesAsString)
+	p.Flag("prefersDecimal", &o.PrefersDecimal)
+	p.Flag("inferTimestamp", &o.InferTimestamp)
+	p.Flag("dropFieldIfAllNull", &o.DropAllNull)
+	p.Word("singleVariantColumn", func(s string) { o.SingleVariantColumn = s })
+	p.Flag("ignoreNullFields", &o.IgnoreNulls)
+	p.Flag("pretty", &o.Pretty)
+	p.Flag("writeNonAsciiCharacterAsCodePoint", &o.WriteNonASCIICodes)
+	p.Ratio("samplingRatio", &o.SamplingRatio)
+	p.Word("maxNestingDepth", func(s string) {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 {
-			p.bad("maxNestingDepth", s, "it must be a whole number greater than 0.")
+			p.Bad("maxNestingDepth", s, "it must be a whole number greater than 0.")
 		}
 		o.MaxDepth = min(n, 10_000)
 	})
-	return o, p.err
+	return o, p.Err
 }
 
 func (o Options) formats() datetime.Formats {
 	return datetime.Formats{Timestamp: o.TimestampFormat, TimestampNTZ: o.TimestampNTZFormat, Date: o.DateFormat, Fallback: o.Fallback, Now: o.Now}
 }
 
-type optionParser struct {
-	get func(string) (string, bool)
-	err error
-}
-
-func (p *optionParser) bad(key, value, want string) {
-	if p.err == nil {
-		p.err = errclass.New("INVALID_OPTION_VALUE", "option", key, "format", "json", "value", value, "requirement", want)
-	}
-}
-
-func (p *optionParser) word(key string, set func(string)) {
-	if s, ok := p.get(key); ok {
-		set(s)
-	}
-}
-
-func (p *optionParser) flag(key string, to *bool) {
-	s, ok := p.get(key)
-	if !ok {
-		return
-	}
-	switch strings.ToLower(s) {
-	case "true":
-		*to = true
-	case "false":
-		*to = false
-	default:
-		p.bad(key, s, "it must be true or false.")
-	}
-}
-
-func (p *optionParser) zone(key string, to **time.Location) {
-	s, ok := p.get(key)
+func sessionZone(p *textrecord.Options, key string, to **time.Location) {
+	s, ok := p.Get(key)
 	if !ok {
 		return
 	}
 	loc, ok := datetime.ParseZone(s)
 	if !ok {
-		p.bad(key, s, "it must be a region such as Europe/Berlin or an offset such as +01:00.")
+		p.Bad(key, s, "it must be a region such as Europe/Berlin or an offset such as +01:00.")
 		return
 	}
 	*to = loc

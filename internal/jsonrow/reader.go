@@ -2,10 +2,10 @@ package jsonrow
 
 import (
 	"bytes"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/textrecord"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -181,14 +181,14 @@ func (r *Reader) odd(text []byte, i, end int, whole []byte) error {
 	if !anyBad {
 		return nil
 	}
-	if r.mode != Permissive {
+	if r.mode != textrecord.Permissive {
 		return r.finishBad(whole, first, true)
 	}
 	for row := first; row < r.rows && r.corrupt >= 0; row++ {
 		if row == first {
 			r.cols[r.corrupt].Truncate(first)
 		}
-		r.cols[r.corrupt].AppendBytes(valid(whole))
+		r.cols[r.corrupt].AppendBytes(textrecord.Valid(whole))
 	}
 	return nil
 }
@@ -280,10 +280,10 @@ func (r *Reader) truncate(n int) {
 // finishBad ends a record that is not as it should be. Partial says that the rows from first on hold what could be read.
 func (r *Reader) finishBad(text []byte, first int, partial bool) error {
 	switch r.mode {
-	case DropMalformed:
+	case textrecord.DropMalformed:
 		r.truncate(first)
 		return nil
-	case FailFast:
+	case textrecord.FailFast:
 		r.truncate(first)
 		return r.malformed(text)
 	}
@@ -293,7 +293,7 @@ func (r *Reader) finishBad(text []byte, first int, partial bool) error {
 	if r.corrupt >= 0 {
 		c := r.cols[r.corrupt]
 		c.Truncate(first)
-		c.AppendBytes(valid(text))
+		c.AppendBytes(textrecord.Valid(text))
 	}
 	r.fill()
 	r.rows = first + 1
@@ -302,36 +302,13 @@ func (r *Reader) finishBad(text []byte, first int, partial bool) error {
 
 // malformed is the error of FAILFAST.
 func (r *Reader) malformed(text []byte) error {
-	e := errclass.New("MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "badRecord", clip(text), "failFastMode", FailFast.String())
+	e := errclass.New("MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "badRecord", textrecord.Clip(text), "failFastMode", textrecord.FailFast.String())
 	if r.why.conv != nil {
-		e.Cause = errclass.New("CANNOT_PARSE_JSON_FIELD", "fieldName", r.why.name, "fieldValue", clip(r.why.text),
+		e.Cause = errclass.New("CANNOT_PARSE_JSON_FIELD", "fieldName", r.why.name, "fieldValue", textrecord.Clip(r.why.text),
 			"jsonType", tokenName(r.why.text), "dataType", `"`+r.why.conv.typ.SQL()+`"`)
 		r.why = failure{}
 	}
 	return e
-}
-
-// clip shortens a record for a message.
-func clip(text []byte) string {
-	const most = 500
-	text = valid(text)
-	if len(text) <= most {
-		return string(text)
-	}
-	for i := most; i > most-utf8.UTFMax; i-- {
-		if utf8.RuneStart(text[i]) {
-			return string(text[:i]) + "…"
-		}
-	}
-	return string(text[:most]) + "…"
-}
-
-// valid replaces bytes that are no UTF-8.
-func valid(text []byte) []byte {
-	if utf8.Valid(text) {
-		return text
-	}
-	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
 }
 
 // hasPrefix tells whether prefix stands at text[i:]. The padding makes the slice long enough for all but hostile keys.

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/millrace/millrace/internal/datetime"
+	"github.com/millrace/millrace/internal/textrecord"
 	"github.com/millrace/millrace/internal/vec"
 )
 
@@ -15,7 +16,7 @@ import (
 // The text ends with Pad zero bytes, so a look at text[i] never needs a check of the length: zero is no part of any value. In
 // texts of lines a line break ends a record just so.
 type scanner struct {
-	mode     Mode
+	mode     textrecord.Mode
 	blanks   *[256]bool
 	comments bool
 	opts     Options

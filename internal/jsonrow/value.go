@@ -10,6 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/interval"
 	"github.com/millrace/millrace/internal/numtext"
+	"github.com/millrace/millrace/internal/textrecord"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -124,7 +125,7 @@ func (s *scanner) anyString(text []byte, i int, out *vec.Builder, depth int) (in
 	}
 	next := s.skipValue(text, i, depth)
 	if next >= 0 {
-		out.AppendBytes(valid(text[i:next]))
+		out.AppendBytes(textrecord.Valid(text[i:next]))
 	}
 	return next, next >= 0
 }

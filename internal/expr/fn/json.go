@@ -6,6 +6,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/jsonrow"
+	"github.com/millrace/millrace/internal/textrecord"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -128,7 +129,7 @@ func bindFromJSON(b *Binding) (*Bound, error) {
 	}
 	c := make([]types.DataType, len(b.Args))
 	c[0] = to
-	return &Bound{Args: c, Type: t, Nullable: true, TakesConst: true, CanFail: opts.Mode == jsonrow.FailFast, New: func() Kernel {
+	return &Bound{Args: c, Type: t, Nullable: true, TakesConst: true, CanFail: opts.Mode == textrecord.FailFast, New: func() Kernel {
 		return fromJSON(schema, opts, t, !wrap)
 	}}, nil
 }
