@@ -73,14 +73,14 @@ func (o *Options) formats() datetime.Formats {
 // Done tells that no more records need to be looked at.
 func (inf *Inference) Done() bool { return inf.names != nil && !inf.opts.InferTypes }
 
-// Lines looks at the records of a text of lines.
-func (inf *Inference) Lines(text []byte) error {
-	for i := 0; i < len(text) && !inf.Done(); {
-		stop := lineEnd(text, i, len(text))
+// Lines looks at the records, one a line, of text[:end].
+func (inf *Inference) Lines(text []byte, end int) error {
+	for i := 0; i < end && !inf.Done(); {
+		stop := lineEnd(text, i, end)
 		if err := inf.Record(text[i:stop]); err != nil {
 			return err
 		}
-		i = afterBreak(text, stop, len(text))
+		i = afterBreak(text, stop, end)
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func TestInference(t *testing.T) {
 		if inf.opts.MultiLine {
 			err = inf.Document([]byte(c.Text))
 		} else {
-			err = inf.Lines([]byte(c.Text))
+			err = inf.Lines([]byte(c.Text), len(c.Text))
 		}
 		if got := inf.Schema().SimpleString(); err != nil || got != c.Schema {
 			t.Errorf("%v %q: %s, want %s (%v)", c.Opts, c.Text, got, c.Schema, err)

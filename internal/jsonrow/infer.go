@@ -106,6 +106,9 @@ func (inf *Inference) Document(text []byte, end int) error {
 	return nil
 }
 
+// Done is never set: any record may have a field of its own.
+func (inf *Inference) Done() bool { return false }
+
 // Merge adds what another inference has found.
 func (inf *Inference) Merge(other *Inference) {
 	inf.root.merge(&other.root)

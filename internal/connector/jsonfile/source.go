@@ -1,7 +1,6 @@
 package jsonfile
 
 import (
-	"bytes"
 	"context"
 	"io"
 
@@ -71,26 +70,15 @@ func (d *decoder) Cut(f *files.File) int64 {
 
 // Check implements files.Decoder.
 func (d *decoder) Check(schema types.StructType) error {
-	if err := CheckCorruptColumn(schema, d.opts.CorruptColumn); err != nil {
+	if err := files.CheckCorruptColumn(schema, d.opts.CorruptColumn); err != nil {
 		return err
 	}
 	return jsonrow.Unsupported(schema, "JSON")
 }
 
-// CheckCorruptColumn refuses a column for corrupt records that cannot hold their text.
-func CheckCorruptColumn(schema types.StructType, name string) error {
-	if i := schema.Index(name); i >= 0 && !types.IsString(schema.Fields[i].Type) {
-		return errclass.New("INVALID_CORRUPT_RECORD_TYPE", "columnName", errclass.Ident(name), "actualType", errclass.Expr(schema.Fields[i].Type.SQL()))
-	}
-	return nil
-}
-
-// CheckColumns implements files.ColumnChecker. Which records are corrupt depends on the other columns that are read.
+// CheckColumns implements files.ColumnChecker.
 func (d *decoder) CheckColumns(want types.StructType) error {
-	if len(want.Fields) == 1 && want.Fields[0].Name == d.opts.CorruptColumn {
-		return errclass.New("UNSUPPORTED_FEATURE.QUERY_ONLY_CORRUPT_RECORD_COLUMN")
-	}
-	return nil
+	return files.CheckOnlyCorruptColumn(want, d.opts.CorruptColumn)
 }
 
 // Open implements files.Decoder.
@@ -106,82 +94,8 @@ func (d *decoder) Open(_ context.Context, p files.Piece, want types.StructType, 
 		}
 		return &documentRows{r: r}, r.Document(text, end)
 	}
-	lines, err := files.OpenLines(p, d.text)
-	if err != nil {
-		return nil, err
-	}
-	return &lineRows{lines: lines, r: r, sep: d.text.Sep}, nil
+	return files.ReadRecords(p, d.text, r)
 }
-
-// maxBatch caps a batch in bytes.
-const maxBatch = 8 << 20
-
-// lineRows reads records, one a line.
-type lineRows struct {
-	lines   *files.Lines
-	r       *jsonrow.Reader
-	sep     string
-	text    []byte
-	at, end int
-	err     error
-}
-
-// Next implements files.Rows.
-func (l *lineRows) Next(ctx context.Context) (*vec.Batch, error) {
-	if l.err != nil {
-		return nil, l.err
-	}
-	for size := 0; l.r.Rows() < vec.BatchRows && size < maxBatch; {
-		if l.at >= l.end {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			text, from, end, err := l.lines.Next()
-			if err == io.EOF {
-				if l.r.Rows() == 0 {
-					return nil, io.EOF
-				}
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			l.text, l.at, l.end = text, from, end
-		}
-		from := l.at
-		if err := l.read(); err != nil {
-			if l.r.Rows() == 0 {
-				return nil, err
-			}
-			l.err = err // after the rows before the bad one
-			break
-		}
-		size += l.at - from
-	}
-	return l.r.Take(), nil
-}
-
-func (l *lineRows) read() (err error) {
-	if l.sep == "" {
-		l.at, err = l.r.Lines(l.text, l.at, l.end, vec.BatchRows)
-		return err
-	}
-	for l.at < l.end && l.r.Rows() < vec.BatchRows {
-		line := l.text[l.at:l.end]
-		next := l.end
-		if n := bytes.Index(line, []byte(l.sep)); n >= 0 {
-			line, next = line[:n], l.at+n+len(l.sep)
-		}
-		l.at = next
-		if err := l.r.Record(line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Close implements files.Rows.
-func (l *lineRows) Close() error { return l.lines.Close() }
 
 // documentRows hands out the records of one document.
 type documentRows struct {
@@ -228,33 +142,5 @@ func (d *decoder) inferFile(ctx context.Context, f *files.File, inf *jsonrow.Inf
 		}
 		return inf.Document(text, end)
 	}
-	lines, err := files.OpenLines(files.Piece{File: f, Len: f.Size}, d.text)
-	if err != nil {
-		return err
-	}
-	defer lines.Close()
-	for {
-		text, from, end, err := lines.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		if d.text.Sep == "" {
-			err = inf.Lines(text[from:], end-from)
-		} else {
-			for _, line := range bytes.Split(text[from:end], []byte(d.text.Sep)) {
-				if err = inf.Record(line); err != nil {
-					break
-				}
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return files.InferRecords(ctx, f, d.text, inf)
 }
