@@ -288,6 +288,8 @@ type Resume struct {
 	Previous *OffsetSeq
 	// WatermarkMs is the watermark for Batch.
 	WatermarkMs int64
+	// InputWatermarksMs are the watermarks of the single inputs before Batch; nil where nobody has kept them.
+	InputWatermarksMs []int64
 	// CommitsBehind is set when the newest commit is more than one batch behind: commits were lost
 	// or removed. Only Batch is run again.
 	CommitsBehind bool
@@ -329,11 +331,13 @@ func (c *Checkpoint) Resume() (Resume, error) {
 		}
 		return Resume{
 			Batch: n + 1, Previous: &last,
-			WatermarkMs: max(last.Metadata.BatchWatermarkMs, done.NextBatchWatermarkMs),
+			WatermarkMs:       max(last.Metadata.BatchWatermarkMs, done.NextBatchWatermarkMs),
+			InputWatermarksMs: done.InputWatermarksMs,
 		}, nil
 	}
 	return Resume{
 		Batch: n, Logged: &last, Previous: before, WatermarkMs: last.Metadata.BatchWatermarkMs,
+		InputWatermarksMs: last.Metadata.InputWatermarksMs,
 		CommitsBehind: n > 0 && (!anyCommit || committed < n-1),
 	}, nil
 }

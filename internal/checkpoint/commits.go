@@ -12,6 +12,9 @@ import (
 type Commit struct {
 	// NextBatchWatermarkMs is the watermark with which the next batch runs.
 	NextBatchWatermarkMs int64
+	// InputWatermarksMs are the watermarks of the single inputs, where the query keeps them: the topmost withWatermark first. The field
+	// is ours; Spark passes over it.
+	InputWatermarksMs []int64
 	// StateUniqueIDs names the state files of each operator in logs of version 2, which Spark writes with its
 	// state format 2. It is read so that such logs can be shown; entries that hold it cannot be written.
 	StateUniqueIDs json.RawMessage
@@ -26,7 +29,31 @@ func appendCommit(b []byte, c Commit) ([]byte, error) {
 	}
 	b = append(b, "v1\n{\"nextBatchWatermarkMs\":"...)
 	b = strconv.AppendInt(b, c.NextBatchWatermarkMs, 10)
+	b = appendInputWatermarks(b, c.InputWatermarksMs)
 	return append(b, '}'), nil
+}
+
+// keyInputWatermarks is a field of entries of both logs.
+const keyInputWatermarks = "millraceInputWatermarksMs"
+
+// appendInputWatermarks adds the field to an object that is not empty.
+func appendInputWatermarks(b []byte, ms []int64) []byte {
+	if len(ms) == 0 {
+		return b
+	}
+	b = append(b, `,"`+keyInputWatermarks+`":`...)
+	for i, x := range ms {
+		b = append(b, "[,"[min(i, 1)])
+		b = strconv.AppendInt(b, x, 10)
+	}
+	return append(b, ']')
+}
+
+func parseInputWatermarks(value []byte) (ms []int64, err error) {
+	if err := json.Unmarshal(value, &ms); err != nil {
+		return nil, fmt.Errorf("%s: %w", keyInputWatermarks, err)
+	}
+	return ms, nil
 }
 
 // parseCommit decodes an entry of the commit log.
@@ -45,6 +72,8 @@ func parseCommit(content []byte) (Commit, error) {
 			switch string(key) {
 			case "nextBatchWatermarkMs":
 				c.NextBatchWatermarkMs, err = intValue(value)
+			case keyInputWatermarks:
+				c.InputWatermarksMs, err = parseInputWatermarks(value)
 			case "stateUniqueIds":
 				c.StateUniqueIDs = slices.Clone(value)
 			}

@@ -26,6 +26,8 @@ type OffsetMetadata struct {
 	BatchWatermarkMs int64
 	BatchTimestampMs int64 // the clock of the batch
 	Conf             Conf
+	// InputWatermarksMs are those of the single inputs before the batch; see Commit.
+	InputWatermarksMs []int64
 }
 
 // Setting is one configuration entry.
@@ -131,7 +133,9 @@ func appendOffsets(b []byte, o OffsetSeq) ([]byte, error) {
 		b = append(b, ':')
 		b = appendString(b, s.Value)
 	}
-	b = append(b, '}', '}')
+	b = append(b, '}')
+	b = appendInputWatermarks(b, o.Metadata.InputWatermarksMs)
+	b = append(b, '}')
 	for i, off := range o.Offsets {
 		b = append(b, '\n')
 		if off == nil {
@@ -188,6 +192,8 @@ func parseOffsetMetadata(line []byte) (m OffsetMetadata, err error) {
 			m.BatchTimestampMs, err = intValue(value)
 		case "conf":
 			m.Conf, err = parseConf(value)
+		case keyInputWatermarks:
+			m.InputWatermarksMs, err = parseInputWatermarks(value)
 		}
 		return err
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/millrace/millrace/internal/exec"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/stateful"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/source"
@@ -45,6 +46,7 @@ type driver struct {
 	inputs  []*input
 	task    exec.Task // what all batches have in common
 	noData  bool      // batches without data may run
+	optIn   optIn
 
 	batch  int64                 // the next batch, or the one at hand
 	logged *checkpoint.OffsetSeq // its entry in the offset log once it has one: the batch must be run so
@@ -63,6 +65,7 @@ type driver struct {
 type commit struct {
 	batch       int64
 	watermarkMs int64
+	inputs      []int64 // watermarks of the inputs, when they are kept
 }
 
 // run is the query's goroutine.
@@ -157,6 +160,10 @@ func (d *driver) prepare(ctx context.Context) error {
 		d.previousMs = at.Previous.Metadata.BatchWatermarkMs
 	}
 	d.tracker = newTracker(d.plan.watermarks, d.frozen.policy, at.WatermarkMs)
+	d.tracker.watch(d.optIn.idleTimeout, d.rt.Clock.Now())
+	if d.optIn.perInput {
+		d.tracker.resume(at.InputWatermarksMs)
+	}
 	d.noData = d.conf.Value("spark.sql.streaming.noDataMicroBatches.enabled") != "false"
 	d.clock = newReporter(d)
 	if err := d.openState(at); err != nil {
@@ -360,6 +367,7 @@ func (d *driver) construct(ctx context.Context, limit source.Limit) (planned boo
 		news = news || in.moved()
 	}
 	d.q.setStatus(func(s *Status) { s.IsDataAvailable = news })
+	d.tracker.wait(d.rt.Clock.Now(), d.hasNews)
 	if !news && !d.another() {
 		return false, nil
 	}
@@ -369,6 +377,9 @@ func (d *driver) construct(ctx context.Context, limit source.Limit) (planned boo
 	o := checkpoint.OffsetSeq{Metadata: checkpoint.OffsetMetadata{
 		BatchWatermarkMs: d.tracker.global, BatchTimestampMs: d.stampMs, Conf: d.frozen.conf,
 	}}
+	if d.optIn.perInput {
+		o.Metadata.InputWatermarksMs = d.tracker.inputs()
+	}
 	for _, in := range d.inputs {
 		o.Offsets = append(o.Offsets, in.end)
 	}
@@ -388,6 +399,11 @@ func (d *driver) construct(ctx context.Context, limit source.Limit) (planned boo
 		}
 	}
 	return true, d.purge()
+}
+
+// hasNews tells whether a source has something for the batch that is being planned.
+func (d *driver) hasNews(id plan.ID) bool {
+	return slices.ContainsFunc(d.inputs, func(in *input) bool { return in.plan.id == id && in.moved() })
 }
 
 // stamp takes the time of the next batch. Programs tell batches apart by current_timestamp(), so one that would begin in the
@@ -424,7 +440,9 @@ func (d *driver) stageCommit(r *fs.Round) error {
 	if d.pending == nil {
 		return nil
 	}
-	s, err := d.ck.Commits.Stage(d.pending.batch, checkpoint.Commit{NextBatchWatermarkMs: d.pending.watermarkMs})
+	s, err := d.ck.Commits.Stage(d.pending.batch, checkpoint.Commit{
+		NextBatchWatermarkMs: d.pending.watermarkMs, InputWatermarksMs: d.pending.inputs,
+	})
 	if err != nil {
 		return err
 	}
@@ -473,8 +491,11 @@ func (d *driver) another() bool {
 // finish notes that the batch at hand is done.
 func (d *driver) finish(b *batchResult) {
 	d.previousMs = d.logged.Metadata.BatchWatermarkMs
-	d.tracker.advance(b.eventTimes)
+	d.tracker.advance(b.eventTimes, d.logged.Metadata.BatchTimestampMs)
 	d.pending = &commit{batch: d.batch, watermarkMs: d.tracker.global}
+	if d.optIn.perInput {
+		d.pending.inputs = d.tracker.inputs()
+	}
 	for _, in := range d.inputs {
 		if in.end != nil {
 			in.start = in.end

@@ -37,8 +37,9 @@ type sourcePlan struct {
 
 // watermark is one withWatermark of the plan.
 type watermark struct {
-	id    plan.ID
-	delay int64 // ms
+	id      plan.ID
+	delay   int64     // ms
+	sources []plan.ID // that stand below it
 }
 
 // compiler makes operators of the nodes that work differently in a stream. It implements physical.StatefulPlanner.
@@ -215,13 +216,25 @@ func (c *compiler) watermark(p *physical.Planner, n *plan.Watermark) (exec.Op, e
 	}
 	// The topmost watermark is the first in progress, hence noted before those below it.
 	if !c.knows(n.ID) {
-		c.out.watermarks = append(c.out.watermarks, &watermark{id: n.ID, delay: n.Millis()})
+		c.out.watermarks = append(c.out.watermarks, &watermark{id: n.ID, delay: n.Millis(), sources: streamsBelow(n)})
 	}
 	in, err := p.Plan(n.Child)
 	if err != nil {
 		return nil, err
 	}
 	return &stateful.EventTime{In: in, ID: uint64(n.ID), Column: at, Text: fmt.Sprintf("%s, %s", n.Col.SQL(), n.DelayText)}, nil
+}
+
+// streamsBelow lists the sources of a plan.
+func streamsBelow(n plan.Node) []plan.ID {
+	var ids []plan.ID
+	plan.Walk(n, func(n plan.Node) bool {
+		if s, ok := n.(*plan.Scan); ok && s.Stream {
+			ids = append(ids, s.ID)
+		}
+		return true
+	})
+	return ids
 }
 
 func (c *compiler) knows(id plan.ID) bool {

@@ -1,0 +1,86 @@
+package stream
+
+import (
+	"strings"
+	"time"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/interval"
+	"github.com/millrace/millrace/sink"
+)
+
+// What Spark does not have is off unless a query asks for it: see docs/beyond-spark.md.
+
+// Settings of the session. An option of the writer of the same meaning goes before.
+const (
+	keyIdleTimeout = "spark.millrace.streaming.watermark.idleTimeout"
+	keyPerInput    = "spark.millrace.streaming.watermark.perInput"
+)
+
+// Options of the writer.
+const (
+	optIdleTimeout = "watermarkIdleTimeout"
+	optPerInput    = "watermarkPerInput"
+)
+
+// optIn is what a query asks for beyond Spark. The zero value is Spark.
+type optIn struct {
+	// idleTimeout is how long an input may deliver nothing before its watermark counts no longer; 0 is for ever.
+	idleTimeout time.Duration
+	// perInput is set when the checkpoint keeps the watermark of every input.
+	perInput bool
+}
+
+// asked reads what a query asks for.
+func asked(options sink.Options, conf Conf) (o optIn, err error) {
+	a := asker{options, conf}
+	if o.idleTimeout, err = a.duration(optIdleTimeout, keyIdleTimeout); err != nil {
+		return o, err
+	}
+	o.perInput, err = a.bool(optPerInput, keyPerInput)
+	return o, err
+}
+
+// asker looks an option of the writer up, or else a setting of the session.
+type asker struct {
+	options sink.Options
+	conf    Conf
+}
+
+// find returns the value and the name under which it was given.
+func (a asker) find(option, key string) (value, name string) {
+	if v, ok := a.options.Get(option); ok {
+		return strings.TrimSpace(v), option
+	}
+	if key == "" {
+		return "", option
+	}
+	return strings.TrimSpace(a.conf.Value(key)), key
+}
+
+func (a asker) bool(option, key string) (bool, error) {
+	v, name := a.find(option, key)
+	switch strings.ToLower(v) {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	}
+	return false, badOption(name, v, "it must be true or false.")
+}
+
+func (a asker) duration(option, key string) (time.Duration, error) {
+	v, name := a.find(option, key)
+	if v == "" || v == "0" {
+		return 0, nil
+	}
+	ms, err := interval.ParseTrigger(v)
+	if err != nil {
+		return 0, badOption(name, v, "it must be a time such as '10 minutes'; 0 is off.")
+	}
+	return time.Duration(ms) * time.Millisecond, nil
+}
+
+func badOption(name, value, requirement string) error {
+	return errclass.New("INVALID_STREAMING_OPTION.VALUE", "option", name, "value", "'"+value+"'", "requirement", requirement)
+}
