@@ -338,6 +338,6 @@ func (c *Checkpoint) Resume() (Resume, error) {
 	return Resume{
 		Batch: n, Logged: &last, Previous: before, WatermarkMs: last.Metadata.BatchWatermarkMs,
 		InputWatermarksMs: last.Metadata.InputWatermarksMs,
-		CommitsBehind: n > 0 && (!anyCommit || committed < n-1),
+		CommitsBehind:     n > 0 && (!anyCommit || committed < n-1),
 	}, nil
 }
