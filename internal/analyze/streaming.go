@@ -126,7 +126,7 @@ func (c *streamCheck) operator(n plan.Node) error {
 		if n.WithinWatermark && !slices.ContainsFunc(n.Child.Output(), func(a *plan.Attr) bool { return a.EventTime }) {
 			return unsupported("DEDUP_WITHOUT_WATERMARK")
 		}
-		return oneEventTime("dropDuplicates", n.Child.Output())
+		return nil
 	case *plan.Join:
 		return c.join(n)
 	case *plan.Union:
@@ -281,17 +281,7 @@ func (c *streamCheck) join(n *plan.Join) error {
 	if c.mode == Complete || outer && c.mode != Append {
 		return unsupported("JOIN_OUTPUT_MODE", "joinType", name, "outputMode", c.mode)
 	}
-	if err := boundedJoin(n, name); err != nil {
-		return err
-	}
-	if keys, _ := plan.EquiKeys(n.Cond, plan.OutputSet(n.Left), plan.OutputSet(n.Right)); len(keys) == 0 {
-		text := "there is no condition"
-		if n.Cond != nil {
-			text = n.Cond.SQL()
-		}
-		return unsupported("JOIN_WITHOUT_EQUALITY", "condition", text)
-	}
-	return nil
+	return boundedJoin(n, name) // whether there is an equality is seen when conditions above the join have moved into it
 }
 
 // boundedJoin checks that a join of two streams that must find out when a row has had all its partners can.

@@ -29,15 +29,14 @@ func Plan(n plan.Node, o Options) (plan.Node, error) {
 	if n, err = plan.TransformUp(n, notNull); err != nil {
 		return nil, err
 	}
-	// Each round moves a filter past one node; plans are shallow, and the bound only guards against a rule that never rests.
-	for range maxRounds {
-		before := n
-		if n, err = plan.Transform(n, pushFilter); err != nil {
-			return nil, err
-		}
-		if n == before {
-			break
-		}
+	if n, err = pushFilters(n); err != nil {
+		return nil, err
+	}
+	if n, err = plan.TransformUp(n, acrossKeys); err != nil {
+		return nil, err
+	}
+	if n, err = pushFilters(n); err != nil {
+		return nil, err
 	}
 	if n, err = plan.TransformUp(n, scanFilters); err != nil {
 		return nil, err
@@ -46,6 +45,19 @@ func Plan(n plan.Node, o Options) (plan.Node, error) {
 }
 
 const maxRounds = 100
+
+// pushFilters moves filters as far down as they go. Each round moves a filter past one node; plans are shallow, and the bound only
+// guards against a rule that never rests.
+func pushFilters(n plan.Node) (plan.Node, error) {
+	for range maxRounds {
+		before := n
+		var err error
+		if n, err = plan.Transform(n, pushFilter); err != nil || n == before {
+			return n, err
+		}
+	}
+	return n, nil
+}
 
 // unwrap drops the nodes that only mattered to the analyser.
 func unwrap(n plan.Node) (plan.Node, error) {

@@ -242,6 +242,7 @@ func TestTimeBounds(t *testing.T) {
 	rt.EventTime = true
 	v := attr(3, "v", types.Integer)
 	minutes := func(n int64) Expr { return &Literal{Value: types.DayTime(n * 60e6), T: types.DayTimeInterval} }
+	double := func(e Expr) Expr { return &Cast{Child: e, To: types.Double} }
 	left := IDSet{1: {}, 3: {}}
 	for _, c := range []struct {
 		name  string
@@ -254,6 +255,10 @@ func TestTimeBounds(t *testing.T) {
 		{"rt - 15m <= lt", call(t, "<=", call(t, "-", rt, minutes(15)), lt), -15, true},
 		{"lt >= rt", call(t, ">=", lt, rt), 0, true},
 		{"rt >= lt bounds the other side", call(t, ">=", rt, lt), 0, false},
+		{"not rt > lt + 15m", call(t, "not", call(t, ">", rt, call(t, "+", lt, minutes(15)))), -15, true},
+		{"not not rt <= lt", call(t, "not", call(t, "not", call(t, "<=", rt, lt))), 0, true},
+		{"not equal", call(t, "not", call(t, "==", rt, lt)), 0, false},
+		{"seconds", call(t, "<", call(t, "-", double(rt), double(lt)), &Literal{Value: 900.0, T: types.Double}), -15, true},
 		{"a number", call(t, ">", v, intLit(1)), 0, false},
 		{"a literal time", call(t, ">", lt, &Literal{Value: types.Micros(0), T: types.Timestamp}), 0, false},
 	} {

@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/millrace/millrace/types"
+import (
+	"math"
+
+	"github.com/millrace/millrace/types"
+)
 
 // TimeBound is a condition of a join that limits a time of one side from below by the clock of the other: State > Clock + Shift, or
 // State >= Clock + Shift when Strict is not set. Once Clock is known to have passed W, rows whose State is at or before W + Shift
@@ -17,12 +21,21 @@ func TimeBounds(cond Expr, state IDSet) []TimeBound {
 	var out []TimeBound
 	for _, c := range Conjuncts(cond) {
 		call, ok := c.(*Call)
-		if !ok || len(call.Args) != 2 {
+		inverse := false
+		for ok && call.Fn != nil && call.Fn.Name == "not" && len(call.Args) == 1 {
+			inverse = !inverse
+			call, ok = Trim(call.Args[0]).(*Call)
+		}
+		if !ok || call.Fn == nil || len(call.Args) != 2 {
 			continue
+		}
+		name := call.Fn.Name
+		if inverse {
+			name = opposite[name]
 		}
 		big, small := call.Args[0], call.Args[1]
 		strict := false
-		switch call.Fn.Name {
+		switch name {
 		case ">":
 			strict = true
 		case ">=":
@@ -47,7 +60,10 @@ func TimeBounds(cond Expr, state IDSet) []TimeBound {
 	return out
 }
 
-// timeSum is a sum of times and constants.
+// opposite is the comparison that is true where another one is false.
+var opposite = map[string]string{">": "<=", ">=": "<", "<": ">=", "<=": ">"}
+
+// timeSum is a sum of times and constants. Numbers are seconds: they stand beside times only where these were cast to numbers.
 type timeSum struct {
 	plus, minus []*Attr
 	micros      int64
@@ -79,11 +95,20 @@ func (s *timeSum) add(e Expr, sign int64) bool {
 			const day = 24 * 60 * 60 * 1000000
 			s.micros += sign * (int64(v.Days)*day + v.Micros)
 			return v.Months == 0
+		case int32:
+			s.micros += sign * int64(v) * 1e6
+			return true
+		case int64:
+			s.micros += sign * v * 1e6
+			return v < 1e12 && v > -1e12
+		case float64:
+			s.micros += sign * int64(math.Round(v*1e6))
+			return math.Abs(v) < 1e12
 		}
 		return false
-	case *Cast: // a change of the interval's or the timestamp's form only
+	case *Cast: // a change of the interval's, the timestamp's or the number's form only
 		switch e.To.(type) {
-		case types.TimestampType, types.CalendarIntervalType, types.DayTimeIntervalType:
+		case types.TimestampType, types.CalendarIntervalType, types.DayTimeIntervalType, types.DoubleType:
 			return s.add(e.Child, sign)
 		}
 		return false

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -309,6 +310,9 @@ func (c *compiler) dedup(p *physical.Planner, child plan.Node, keys []*plan.Attr
 		return nil, err
 	}
 	out := child.Output()
+	if err := oneEventTime(out); err != nil {
+		return nil, err
+	}
 	op := &stateful.Dedup{In: in, Operator: len(c.out.operators), TimeKey: -1, TimeColumn: -1, Within: within}
 	at := map[plan.ID]int{}
 	for i, a := range out {
@@ -337,6 +341,22 @@ func (c *compiler) dedup(p *physical.Planner, child plan.Node, keys []*plan.Attr
 		custom: []string{"numDroppedDuplicateRows"},
 	})
 	return op, nil
+}
+
+// oneEventTime refuses to drop duplicates where several columns are event times: it would not be clear which one makes a row late.
+func oneEventTime(cols []*plan.Attr) error {
+	seen := map[plan.ID]bool{}
+	var names []string
+	for _, a := range cols {
+		if a.EventTime && !seen[a.ID] {
+			seen[a.ID] = true
+			names = append(names, errclass.Ident(a.Name))
+		}
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return errclass.New("UNSUPPORTED_STREAMING_OPERATION.OTHER", "operation", "dropDuplicates over several event time columns ("+strings.Join(names, ", ")+")")
 }
 
 func (c *compiler) limit(p *physical.Planner, n *plan.Limit) (exec.Op, error) {
