@@ -186,6 +186,12 @@ func TestHiddenColumns(t *testing.T) {
 			"not through a grouping", sel(&plan.Aggregate{Keys: []plan.Expr{c("a")}, KeysInOutput: true, Child: file()}, c("_metadata")),
 			"UNRESOLVED_COLUMN.WITH_SUGGESTION",
 		},
+		{"as a function", sel(sel(file(), c("b")), f("input_file_name")), "`input_file_name()` STRING"},
+		{"as a function where there is no file", sel(scan("a INT", false), f("input_file_name")), "`input_file_name()` STRING NOT NULL"},
+		{
+			"as a function beside a grouping", sel(&plan.Aggregate{Keys: []plan.Expr{c("a")}, KeysInOutput: true, Child: file()}, f("input_file_block_start")),
+			"`input_file_block_start()` BIGINT NOT NULL",
+		},
 		{"in a union", &plan.Union{Inputs: []plan.Node{sel(file(), c("_metadata")), sel(file(), c("_metadata"))}}, "_metadata STRUCT<file_path: STRING>"},
 	} {
 		n, err := analyzer().Resolve(t.Context(), tc.n)

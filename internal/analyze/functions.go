@@ -51,6 +51,8 @@ func special(name string) func(sc *scope, name string, f *plan.Func) (plan.Expr,
 		return (*scope).sessionText
 	case "typeof":
 		return (*scope).typeOf
+	case "input_file_name", "input_file_block_start", "input_file_block_length":
+		return (*scope).inputFile
 	case "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "nth_value":
 		return (*scope).windowFunc
 	case "transform", "filter", "exists", "any", "forall", "aggregate", "reduce", "zip_with", "map_filter", "map_zip_with", "transform_keys",

@@ -147,6 +147,17 @@ func (s *rateStream) Plan(ctx context.Context, start, end source.Offset) ([]sour
 	return cut(lo, hi, s.t.parts, at, s.env.Want), nil
 }
 
+// ReportLatest implements source.Reporter.
+func (s *rateStream) ReportLatest() source.Offset {
+	if s.start < 0 {
+		return nil
+	}
+	return offset(s.last)
+}
+
+// Metrics implements source.Reporter.
+func (s *rateStream) Metrics() map[string]string { return nil }
+
 // Commit implements source.Stream.
 func (s *rateStream) Commit(context.Context, source.Offset) error { return nil }
 

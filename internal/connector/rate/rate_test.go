@@ -75,6 +75,9 @@ func TestRateCountsOnAcrossARestart(t *testing.T) {
 	if err != nil || string(two) != "2" {
 		t.Fatalf("offset %s after 2.9 s, %v; want whole seconds", two, err)
 	}
+	if at := first.(source.Reporter).ReportLatest(); string(at) != "2" {
+		t.Errorf("reports %s", at)
+	}
 	splits, err := first.Plan(ctx, nil, two)
 	if err != nil {
 		t.Fatal(err)

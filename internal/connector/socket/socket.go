@@ -91,7 +91,8 @@ type stream struct {
 	done chan struct{}
 
 	mu    sync.Mutex
-	base  int64 // the offset before the first of lines; -1 is before the first line at all
+	last  source.Offset // that LatestOffset gave
+	base  int64         // the offset before the first of lines; -1 is before the first line at all
 	lines []line
 }
 
@@ -112,8 +113,19 @@ func (s *stream) LatestOffset(ctx context.Context, start source.Offset, _ source
 	if end < 0 {
 		return nil, nil
 	}
-	return source.Offset(strconv.FormatInt(end, 10)), nil
+	s.last = source.Offset(strconv.FormatInt(end, 10))
+	return s.last, nil
 }
+
+// ReportLatest implements source.Reporter.
+func (s *stream) ReportLatest() source.Offset {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+// Metrics implements source.Reporter.
+func (s *stream) Metrics() map[string]string { return nil }
 
 func position(o source.Offset) (n int64, err error) {
 	if o == nil {
