@@ -43,5 +43,3 @@ func (sc *scope) inputFile(name string, f *plan.Func) (plan.Expr, error) {
 	}
 	return plan.NewAlias(&plan.Literal{Value: int64(-1), T: types.Long}, name+"()"), nil
 }
-
-func textLit(s string) plan.Expr { return &plan.Literal{Value: s, T: types.String} }
