@@ -35,6 +35,9 @@ func (r *resolver) named(n *plan.Named) (plan.Node, error) {
 		if err != nil {
 			return nil, err
 		}
+		if n.Stream && !child.Streaming() {
+			return nil, at(errclass.New("UNSUPPORTED_STREAMING_OPERATION.VIEW", "viewName", errclass.Ident(n.Parts...)), n.Origin)
+		}
 		name := n.Parts[len(n.Parts)-1]
 		return &plan.Aliased{Name: name, Child: &plan.View{Name: n.Parts, Child: child}}, nil
 	}
@@ -155,6 +158,9 @@ func (r *resolver) read(n *plan.Read) (plan.Node, error) {
 		}
 		return nil, errclass.New("DATA_SOURCE_NOT_FOUND", "provider", name)
 	}
+	if _, twice := source.Options(n.Options).Get("path"); twice && len(n.Paths) > 0 && n.User {
+		return nil, errclass.New("INVALID_STREAMING_OPTION.PATH_TWICE", "method", "load")
+	}
 	t := r.opened[n.ID]
 	if t == nil || n.ID == 0 {
 		req := source.Request{Format: strings.ToLower(name), Options: n.Options, Paths: n.Paths, Stream: n.Stream, Env: r.env}
@@ -162,6 +168,9 @@ func (r *resolver) read(n *plan.Read) (plan.Node, error) {
 			s, err := types.ParseSchema(n.Schema)
 			if err != nil {
 				return nil, err
+			}
+			if n.User && hasChars(s) {
+				return nil, errclass.New("UNSUPPORTED_CHAR_OR_VARCHAR_AS_STRING")
 			}
 			req.Schema = &s
 		}
@@ -187,6 +196,21 @@ func (r *resolver) read(n *plan.Read) (plan.Node, error) {
 		s.Hidden = plan.Attrs(types.StructType{Fields: h.HiddenColumns()})
 	}
 	return s, nil
+}
+
+// hasChars tells whether a type is, or has in it, one of the strings of a fixed or limited length, which only tables have.
+func hasChars(t types.DataType) bool {
+	switch t := t.(type) {
+	case types.CharType, types.VarcharType:
+		return true
+	case types.ArrayType:
+		return hasChars(t.Element)
+	case types.MapType:
+		return hasChars(t.Key) || hasChars(t.Value)
+	case types.StructType:
+		return slices.ContainsFunc(t.Fields, func(f types.Field) bool { return hasChars(f.Type) })
+	}
+	return false
 }
 
 // tableFunc resolves a table-valued function.

@@ -54,7 +54,7 @@ func (op *operation) startStream(m *connectpb.WriteStreamOperationStart) error {
 	case *connectpb.WriteStreamOperationStart_Path:
 		r.Path = d.Path
 	case *connectpb.WriteStreamOperationStart_TableName:
-		if r.Sink, err = op.h.TableSink(d.TableName, r.Format, plan.Schema(n), r.PartitionBy); err != nil {
+		if r.Sink, err = op.h.TableSink(d.TableName, r.Format, plan.Schema(n), r.PartitionBy, r.Options); err != nil {
 			return err
 		}
 	}

@@ -105,6 +105,8 @@ var analysisTable = table{
 	"INVALID_LIMIT_LIKE_EXPRESSION.IS_NULL":               {"42K0E", Analysis, "The <name> <expr> must not be null."},
 	"INVALID_LIMIT_LIKE_EXPRESSION.DATA_TYPE":             {"42K0E", Analysis, "The <name> <expr> must be an integer, not <dataType>."},
 	"INVALID_LIMIT_LIKE_EXPRESSION.IS_UNFOLDABLE":         {"42K0E", Analysis, "The <name> <expr> must be a constant."},
+	"INVALID_SUBQUERY_EXPRESSION.STREAMING_QUERY":         {"42823", Analysis, "A subquery that is used as a value cannot be a stream."},
+	"UNSUPPORTED_CHAR_OR_VARCHAR_AS_STRING":               {"0A000", Analysis, "A schema for reading cannot have the types CHAR and VARCHAR; use STRING."},
 	"INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN":  {"42823", Analysis, "A scalar subquery must have one column, not <number>."},
 	"UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_CORRELATED_SCALAR_SUBQUERY": {"0A000", Analysis, "A correlated scalar subquery cannot be used here: <treeNode>"},
 	"UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_IN_EXISTS_SUBQUERY":         {"0A000", Analysis, "IN and EXISTS with a subquery cannot be used here: <treeNode>"},

@@ -28,7 +28,7 @@ var catalogTable = table{
 	"INVALID_TEMP_OBJ_REFERENCE":                                {"42K0F", Analysis, "The permanent <obj> <objName> cannot refer to the temporary <tempObj> <tempObjName>."},
 	"CYCLIC_FUNCTION_REFERENCE":                                 {"42887", Analysis, "A function refers to itself: <path>."},
 	"RECURSIVE_VIEW":                                            {"42K0H", Analysis, "The view <viewIdent> refers to itself through <newPath>."},
-	"REQUIRES_SINGLE_PART_NAMESPACE":                            {"42K05", Analysis, "<sessionCatalog> takes names of one part for databases, not <namespace>."},
+	"REQUIRES_SINGLE_PART_NAMESPACE":                            {"42K05", Analysis, "<sessionCatalog> takes names of one part for databases, not <identifier>."},
 	"ROUTINE_ALREADY_EXISTS":                                    {"42723", Analysis, "The <newRoutineType> <routineName> cannot be made: a <existingRoutineType> of that name exists."},
 	"ROUTINE_NOT_FOUND":                                         {"42883", Analysis, "There is no function <routineName>."},
 	"PARTITIONS_NOT_FOUND":                                      {"428FT", Analysis, "The table <tableName> has no partition <partitionList>."},

@@ -57,6 +57,8 @@ type Read struct {
 	Stream  bool
 	// ID makes two uses of the same DataFrame one source.
 	ID ID
+	// User tells that a reader made it, not the name of a table.
+	User bool
 }
 
 // Tagged marks the relation of a Connect plan id, so that columns taken from a DataFrame find it. The analyser drops it.

@@ -111,7 +111,7 @@ func (s *Session) namespaceName(parts []string) (string, error) {
 	case len(parts) == 2 && strings.EqualFold(parts[0], catalog.Name):
 		name = parts[1]
 	case len(parts) > 0:
-		return "", errclass.New("REQUIRES_SINGLE_PART_NAMESPACE", "sessionCatalog", catalog.Name, "namespace", errclass.Ident(parts...))
+		return "", errclass.New("REQUIRES_SINGLE_PART_NAMESPACE", "sessionCatalog", catalog.Name, "identifier", errclass.Ident(parts...))
 	}
 	d, err := s.server.tables.Database(name)
 	return d.Name, err
@@ -122,7 +122,7 @@ func (s *Session) createDatabase(st *plan.CreateNamespace) error {
 		st.Name = st.Name[1:]
 	}
 	if len(st.Name) != 1 {
-		return errclass.New("REQUIRES_SINGLE_PART_NAMESPACE", "sessionCatalog", catalog.Name, "namespace", errclass.Ident(st.Name...))
+		return errclass.New("REQUIRES_SINGLE_PART_NAMESPACE", "sessionCatalog", catalog.Name, "identifier", errclass.Ident(st.Name...))
 	}
 	if _, err := s.server.tables.Database(st.Name[0]); err == nil && st.IfNotExists {
 		return nil

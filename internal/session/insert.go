@@ -273,11 +273,14 @@ func (s *Session) WriteTable(ctx context.Context, name string, w Write, insert b
 }
 
 // TableSink is the sink of a stream that is written to a table, which is made if it is not there. format is what the writer asked
-// for, or "".
-func (s *Session) TableSink(name, format string, schema types.StructType, partitionBy []string) (sink.Format, error) {
+// for, or "". A new table is where the option path says.
+func (s *Session) TableSink(name, format string, schema types.StructType, partitionBy []string, options map[string]string) (sink.Format, error) {
 	parts, err := sql.ParseIdentifier(name)
 	if err != nil {
 		return nil, err
+	}
+	if _, ok := (lookup{s}).LookupView(parts); ok {
+		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.TABLE_IS_VIEW", "viewName", errclass.Ident(parts...))
 	}
 	db, table, err := s.tableName(parts)
 	if err != nil {
@@ -287,8 +290,15 @@ func (s *Session) TableSink(name, format string, schema types.StructType, partit
 	if err != nil {
 		return nil, err
 	}
-	if !exists {
-		if t, err = s.newTable(catalog.Table{Database: db, Name: table, Format: format, Schema: schema, PartitionBy: partitionBy}, false); err != nil {
+	switch {
+	case exists && format != "" && !strings.EqualFold(format, t.Format):
+		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.TABLE_FORMAT", "tableName", errclass.Ident(parts...), "stored", t.Format, "format", format)
+	case !exists && strings.EqualFold(format, "memory"): // it has tables of its own
+		return nil, errclass.New("DATA_SOURCE_NOT_FOUND", "provider", format)
+	case !exists:
+		path, _ := sink.Options(options).Get("path")
+		t, err = s.newTable(catalog.Table{Database: db, Name: table, Format: format, Schema: schema, PartitionBy: partitionBy, Location: path}, false)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -123,7 +123,7 @@ func TestDatabases(t *testing.T) {
 	s.fails("DROP DATABASE d", "SCHEMA_NOT_EMPTY")
 	s.want("DROP DATABASE d CASCADE; SHOW SCHEMAS", "default")
 	s.fails("USE d", "SCHEMA_NOT_FOUND")
-	s.fails("SELECT 1 FROM nocat.a.b", "TABLE_OR_VIEW_NOT_FOUND")
+	s.fails("SELECT 1 FROM nocat.a.b", "REQUIRES_SINGLE_PART_NAMESPACE")
 }
 
 func TestExplain(t *testing.T) {

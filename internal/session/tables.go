@@ -31,7 +31,7 @@ func (s *Session) SetNamespace(name string) {
 
 // tableName is the database and the name that a name of one to three parts means.
 func (s *Session) tableName(parts []string) (db, name string, err error) {
-	if len(parts) == 3 && strings.EqualFold(parts[0], catalog.Name) {
+	if len(parts) > 2 && strings.EqualFold(parts[0], catalog.Name) {
 		parts = parts[1:]
 	}
 	switch len(parts) {
@@ -39,11 +39,8 @@ func (s *Session) tableName(parts []string) (db, name string, err error) {
 		return s.Namespace(), parts[0], nil
 	case 2:
 		return parts[0], parts[1], nil
-	case 3:
-		return "", "", errclass.New("CATALOG_NOT_FOUND",
-			"catalogName", errclass.Ident(parts[0]), "config", errclass.Conf("spark.sql.catalog."+parts[0]))
-	}
-	return "", "", errclass.New("REQUIRES_SINGLE_PART_NAMESPACE", "sessionCatalog", catalog.Name, "namespace", errclass.Ident(parts...))
+	} // a catalog that nobody knows is part of a database's name
+	return "", "", errclass.New("REQUIRES_SINGLE_PART_NAMESPACE", "sessionCatalog", catalog.Name, "identifier", errclass.Ident(parts...))
 }
 
 // notFound is the error for a table or view that is not there.
@@ -69,12 +66,9 @@ func (s *Session) table(parts []string) (catalog.Table, error) {
 
 // lookupTable finds a table that is no temporary view; nil when there is none.
 func (s *Session) lookupTable(_ context.Context, n *plan.Named) (plan.Node, error) {
-	if len(n.Parts) > 3 {
-		return nil, nil
-	}
 	db, name, err := s.tableName(n.Parts)
 	if err != nil {
-		return nil, nil // perhaps a format with a path
+		return nil, err
 	}
 	t, ok, err := s.server.tables.Find(db, name)
 	if err != nil || !ok {

@@ -2,6 +2,8 @@ package session_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -88,14 +90,35 @@ func TestWriteTable(t *testing.T) {
 func TestTableSink(t *testing.T) {
 	s := newShell(t)
 	st := types.Struct(types.NewField("a", types.Integer))
-	if _, err := s.TableSink("t", "json", st, nil); err != nil {
+	if _, err := s.TableSink("t", "json", st, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	s.want("DESCRIBE t", "a|int|<nil>") // made when it was not there
-	if _, err := s.TableSink("t", "", types.StructType{}, nil); err != nil {
+	if _, err := s.TableSink("t", "", types.StructType{}, nil, nil); err != nil {
 		t.Errorf("a table that is there: %v", err)
 	}
-	if _, err := s.TableSink("nope.t", "", st, nil); !errclass.Has(err, "SCHEMA_NOT_FOUND") {
+	if _, err := s.TableSink("t", "parquet", st, nil, nil); !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.TABLE_FORMAT") {
+		t.Errorf("another format: %v", err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "kept"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.TableSink("u", "json", st, nil, map[string]string{"PATH": dir}); err != nil {
+		t.Fatal(err)
+	}
+	s.want("DROP TABLE u") // its files stay: it was made at a path
+	if _, err := os.Stat(filepath.Join(dir, "kept")); err != nil {
+		t.Errorf("a table at a path: %v", err)
+	}
+	s.want("CREATE TEMPORARY VIEW v AS SELECT 1 AS a")
+	if _, err := s.TableSink("v", "", st, nil, nil); !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.TABLE_IS_VIEW") {
+		t.Errorf("a view: %v", err)
+	}
+	if _, err := s.TableSink("m", "memory", st, nil, nil); !errclass.Has(err, "DATA_SOURCE_NOT_FOUND") {
+		t.Errorf("in memory: %v", err)
+	}
+	if _, err := s.TableSink("nope.t", "", st, nil, nil); !errclass.Has(err, "SCHEMA_NOT_FOUND") {
 		t.Errorf("no such database: %v", err)
 	}
 }

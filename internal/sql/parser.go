@@ -2,6 +2,7 @@ package sql
 
 import (
 	"math/rand/v2"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -122,6 +123,9 @@ func ParseExpr(src string, opts Options) (plan.Expr, error) {
 
 // ParseIdentifier reads the name of a table or a column: parts between dots, each with or without backticks.
 func ParseIdentifier(src string) ([]string, error) {
+	if strings.TrimSpace(src) == "" {
+		return nil, errclass.New("PARSE_EMPTY_STATEMENT")
+	}
 	p, err := newParser(src, Options{})
 	if err != nil {
 		return nil, err

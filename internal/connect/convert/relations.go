@@ -190,13 +190,16 @@ func (c *Converter) read(m *connectpb.Relation, r *connectpb.Read) (plan.Node, e
 		if len(d.GetPredicates()) > 0 {
 			return nil, unsupported("reads with predicates")
 		}
+		if d.SourceName != nil && r.GetIsStreaming() && c.s.Conf.Value("spark.sql.streaming.queryEvolution.enableSourceEvolution") != "true" {
+			return nil, errclass.New("STREAMING_QUERY_EVOLUTION_ERROR.SOURCE_NAMING_NOT_SUPPORTED", "name", d.GetSourceName())
+		}
 		format := d.GetFormat()
 		if format == "" {
 			format = c.s.Conf.Value(session.KeySource)
 		}
 		return &plan.Read{
 			Format: format, Schema: d.GetSchema(), Options: d.GetOptions(), Paths: d.GetPaths(), Stream: r.GetIsStreaming(),
-			ID: identity(&c.reads, planID(m), m),
+			ID: identity(&c.reads, planID(m), m), User: true,
 		}, nil
 	}
 	return nil, notSet("spark.connect.Read", "read_type")
