@@ -41,6 +41,11 @@ func WriterOption(key, value string) QueryOption {
 	return func(o *queryOptions) { o.options[key] = value }
 }
 
+// NoWriterOptions takes back the options of the writer that an earlier start has set.
+func NoWriterOptions() QueryOption {
+	return func(o *queryOptions) { clear(o.options) }
+}
+
 // Query is a streaming query with a checkpoint and a sink that outlive its runs.
 type Query struct {
 	e    *Engine

@@ -47,6 +47,7 @@ type driver struct {
 	task    exec.Task // what all batches have in common
 	noData  bool      // batches without data may run
 	optIn   optIn
+	closing bool // what is open is closed by one last batch: see closeAll
 
 	batch  int64                 // the next batch, or the one at hand
 	logged *checkpoint.OffsetSeq // its entry in the offset log once it has one: the batch must be run so
@@ -163,6 +164,9 @@ func (d *driver) prepare(ctx context.Context) error {
 	d.tracker.watch(d.optIn.idleTimeout, d.rt.Clock.Now())
 	if d.optIn.perInput {
 		d.tracker.resume(at.InputWatermarksMs)
+	}
+	if at.WatermarkMs >= endOfTime && len(d.plan.operators) > 0 {
+		d.rt.Log.Warn("an earlier run has closed everything: all rows are late for what keeps state", "id", d.q.id, "option", optFinalFlush)
 	}
 	d.noData = d.conf.Value("spark.sql.streaming.noDataMicroBatches.enabled") != "false"
 	d.clock = newReporter(d)
@@ -295,8 +299,10 @@ func (d *driver) availableNow(ctx context.Context) error {
 	for _, in := range d.inputs {
 		if _, ok := in.stream.(source.AvailableNow); !ok {
 			d.rt.Log.Warn("source cannot fix its end for availableNow: the query runs a single batch", "id", d.q.id, "source", in.stream.Description())
-			_, err := d.step(ctx, source.LimitNone)
-			return err
+			if _, err := d.step(ctx, source.LimitNone); err != nil {
+				return err
+			}
+			return d.closeAll(ctx)
 		}
 	}
 	for _, in := range d.inputs {
@@ -306,8 +312,11 @@ func (d *driver) availableNow(ctx context.Context) error {
 	}
 	for {
 		ran, err := d.step(ctx, source.LimitDefault)
-		if err != nil || !ran {
+		if err != nil {
 			return err
+		}
+		if !ran {
+			return d.closeAll(ctx)
 		}
 	}
 }
@@ -360,6 +369,9 @@ func (d *driver) rest(ctx context.Context, look int64) error {
 func (d *driver) construct(ctx context.Context, limit source.Limit) (planned bool, err error) {
 	news := false
 	for _, in := range d.inputs {
+		if d.closing { // nothing is read any more
+			break
+		}
 		d.q.say("Getting offsets from " + in.stream.Description())
 		if err := d.clock.timed("latestOffset", func() error { return in.latest(ctx, limit) }); err != nil {
 			return false, err
@@ -481,7 +493,7 @@ func (d *driver) keep() int64 { return max(2, d.conf.Int("spark.sql.streaming.mi
 // another tells whether a batch without data is due: the watermark has moved since some operator last cleaned its state. A run that
 // has not run a batch does not know, as in Spark.
 func (d *driver) another() bool {
-	if !d.noData || !d.ran {
+	if !d.closing && (!d.noData || !d.ran) {
 		return false
 	}
 	propagate(d.plan.root, d.tracker.global, d.evict)

@@ -144,6 +144,9 @@ func propagate(root exec.Op, global int64, at []int64) {
 	for i := range at {
 		at[i] = noWatermark
 	}
+	if global >= endOfTime { // whatever is open, also what would be by joins' bounds and delays
+		global = math.MaxInt64 / 1000
+	}
 	flow(root, global, at)
 }
 

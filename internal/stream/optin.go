@@ -21,6 +21,7 @@ const (
 const (
 	optIdleTimeout = "watermarkIdleTimeout"
 	optPerInput    = "watermarkPerInput"
+	optFinalFlush  = "finalFlush"
 )
 
 // optIn is what a query asks for beyond Spark. The zero value is Spark.
@@ -29,16 +30,26 @@ type optIn struct {
 	idleTimeout time.Duration
 	// perInput is set when the checkpoint keeps the watermark of every input.
 	perInput bool
+	// finalFlush is set when the end of a run with availableNow closes whatever waits for the watermark.
+	finalFlush bool
 }
 
 // asked reads what a query asks for.
-func asked(options sink.Options, conf Conf) (o optIn, err error) {
+func asked(options sink.Options, conf Conf, t TriggerKind) (o optIn, err error) {
 	a := asker{options, conf}
 	if o.idleTimeout, err = a.duration(optIdleTimeout, keyIdleTimeout); err != nil {
 		return o, err
 	}
-	o.perInput, err = a.bool(optPerInput, keyPerInput)
-	return o, err
+	if o.perInput, err = a.bool(optPerInput, keyPerInput); err != nil {
+		return o, err
+	}
+	if o.finalFlush, err = a.bool(optFinalFlush, ""); err != nil {
+		return o, err
+	}
+	if o.finalFlush && t != AvailableNow {
+		return o, badOption(optFinalFlush, "true", "only a query with the trigger availableNow comes to an end of its input.")
+	}
+	return o, nil
 }
 
 // asker looks an option of the writer up, or else a setting of the session.

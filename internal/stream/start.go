@@ -36,7 +36,7 @@ func (m *Manager) Start(ctx context.Context, r StartRequest) (*Query, error) {
 		}
 	}
 	d := &driver{m: m, rt: m.rt, conf: r.Conf, zone: r.Zone, mode: mode, trigger: trig, eager: r.Sink != nil}
-	if d.optIn, err = asked(r.Options, r.Conf); err != nil {
+	if d.optIn, err = asked(r.Options, r.Conf, trig.kind); err != nil {
 		return nil, err
 	}
 	if err := d.openSink(ctx, &r); err != nil {

@@ -57,7 +57,10 @@ func (l *local) add(us []unit) error {
 }
 
 func options(s spec) ([]milltest.QueryOption, error) {
-	opts := []milltest.QueryOption{milltest.Mode(millrace.OutputMode(s.mode))}
+	opts := []milltest.QueryOption{milltest.Mode(millrace.OutputMode(s.mode)), milltest.NoWriterOptions()}
+	for k, v := range s.options {
+		opts = append(opts, milltest.WriterOption(k, v))
+	}
 	if s.trigger == "" {
 		return opts, nil
 	}

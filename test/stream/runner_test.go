@@ -58,6 +58,7 @@ type runner struct {
 	timed   bool    // its batches wait for the clock
 	streams []words // as they were declared
 	queries int
+	options map[string]string // of the writer
 	// between is called before a command that brings rows, once batches have run.
 	between func() error
 }
@@ -90,6 +91,12 @@ func (r *runner) command(d *datadriven.TestData) (string, error) {
 			if err := r.t.session().Conf().Set(context.Background(), w.name, w.value); err != nil {
 				return describe(err), nil
 			}
+		}
+		return "", nil
+	case "option":
+		r.options = map[string]string{}
+		for _, w := range ws {
+			r.options[w.name] = w.value
 		}
 		return "", nil
 	case "stream":
@@ -218,7 +225,7 @@ func (r *runner) query(d *datadriven.TestData, ws words) (string, error) {
 			}
 		}
 	}
-	s := specOf(d, ws)
+	s := r.spec(d, ws)
 	df, err := r.frame(s)
 	if err == nil {
 		err = r.t.start(df, s)
@@ -236,6 +243,13 @@ func (r *runner) query(d *datadriven.TestData, ws words) (string, error) {
 		return "", nil
 	}
 	return r.batches(bs, err)
+}
+
+// spec is a query with the options of the writer that are in force.
+func (r *runner) spec(d *datadriven.TestData, ws words) spec {
+	s := specOf(d, ws)
+	s.options = r.options
+	return s
 }
 
 // process runs what there is to run. A query that waits for the clock does not run for being asked.
@@ -313,7 +327,7 @@ func (r *runner) crash(d *datadriven.TestData, ws words) (string, error) {
 }
 
 func (r *runner) restart(d *datadriven.TestData, ws words) (string, error) {
-	s := specOf(d, ws)
+	s := r.spec(d, ws)
 	var df *millrace.DataFrame
 	if s.sql != "" {
 		var err error
@@ -339,7 +353,7 @@ func (r *runner) expect(d *datadriven.TestData, ws words) (string, error) {
 	if !ws.has("error") {
 		return "", fmt.Errorf("expect what?")
 	}
-	s := specOf(d, ws)
+	s := r.spec(d, ws)
 	df, err := r.frame(s)
 	if err == nil {
 		err = r.t.try(df, s)

@@ -102,6 +102,7 @@ type spec struct {
 	ops     []op
 	mode    string
 	trigger string
+	options map[string]string
 }
 
 type op struct {
