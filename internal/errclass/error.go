@@ -3,6 +3,7 @@ package errclass
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"runtime/debug"
 	"slices"
@@ -52,10 +53,13 @@ func New(class string, kv ...string) *Error {
 }
 
 // Internal wraps an error that is a fault of the engine, not of the user. An error that has a
-// class already is returned as it is.
+// class already is returned as it is, and what a file system said is a FILE_IO.
 func Internal(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return FileIO(e).WithCause(err)
 	}
 	text := "unknown fault"
 	if err != nil {
@@ -64,6 +68,11 @@ func Internal(err error) *Error {
 	e := New("INTERNAL_ERROR", "message", text)
 	e.Cause, e.Stack = err, string(debug.Stack())
 	return e
+}
+
+// FileIO is the error of an operation on a file.
+func FileIO(e *fs.PathError) *Error {
+	return New("FILE_IO", "operation", e.Op, "path", e.Path, "reason", e.Err.Error()+".")
 }
 
 // Recovered turns what recover() returned into an internal error.

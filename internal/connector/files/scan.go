@@ -328,5 +328,5 @@ func (t *Table) readError(f *File, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return errclass.New("FAILED_READ_FILE.FILE_NOT_EXIST", "path", fs.URI(f.Path)).WithCause(err)
 	}
-	return errclass.New("FAILED_READ_FILE.NO_HINT", "path", fs.URI(f.Path)).WithCause(err)
+	return errclass.New("FAILED_READ_FILE.NO_HINT", "path", fs.URI(f.Path), "reason", reason(err)).WithCause(err)
 }

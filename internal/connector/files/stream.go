@@ -278,7 +278,7 @@ func (s *stream) Plan(_ context.Context, start, end source.Offset) ([]source.Spl
 func (s *stream) file(l checkpoint.SourceFile) (*File, error) {
 	path, err := fs.ParseURI(l.Path)
 	if err != nil {
-		return nil, errclass.New("FAILED_READ_FILE.NO_HINT", "path", l.Path).WithCause(err)
+		return nil, errclass.New("FAILED_READ_FILE.NO_HINT", "path", l.Path, "reason", reason(err)).WithCause(err)
 	}
 	info, err := s.t.fsys.Stat(path)
 	if err != nil {

@@ -231,5 +231,5 @@ func writeError(path string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return errclass.New("TASK_WRITE_FAILED", "path", fs.ShortURI(path)).WithCause(err)
+	return errclass.New("TASK_WRITE_FAILED", "path", fs.ShortURI(path), "reason", err.Error()).WithCause(err)
 }

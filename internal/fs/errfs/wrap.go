@@ -91,6 +91,7 @@ type Rule struct {
 	seen int
 	last Kind // what CrashAfter has let pass; "" before
 	hit  bool
+	what Op // that failed first
 }
 
 // FailAt makes the k-th matching operation (from 1) fail with err.
@@ -142,6 +143,23 @@ func (r *Rule) Hit() bool {
 	return r.hit
 }
 
+// First is the operation that the rule made fail first, once Hit says that there was one.
+func (r *Rule) First() Op {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.what
+}
+
+// Err is what the rule makes operations fail with.
+func (r *Rule) Err() error { return r.err }
+
+// Seen is how many operations the rule has counted.
+func (r *Rule) Seen() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.seen
+}
+
 // fires decides about one operation. With fires comes how many bytes a write may still write.
 func (r *Rule) fires(o Op, size int) (fires bool, keep int) {
 	r.mu.Lock()
@@ -162,6 +180,9 @@ func (r *Rule) fires(o Op, size int) (fires bool, keep int) {
 		return false, 0
 	}
 	if r.seen == r.at || r.forever && r.seen > r.at {
+		if !r.hit {
+			r.what = o
+		}
 		r.hit = true
 		if r.crash {
 			return true, size / 2

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/s2"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/fs"
 )
 
 // A file is a line that names its format, and blocks: the length of the content, a checksum of the block's number and the content,
@@ -202,7 +203,11 @@ func (b *blockReader) damaged(err error) error {
 	return damaged(b.name, err)
 }
 
+// damaged is the error of a file that does not hold what it should. An error of the disk says itself what it is about.
 func damaged(name string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
+		return errclass.FileIO(e).WithCause(fmt.Errorf("state %s: %w", name, err))
+	}
 	return errclass.New("CANNOT_LOAD_STATE_STORE.CANNOT_READ_STREAMING_STATE_FILE", "fileToRead", name).WithCause(err)
 }
 

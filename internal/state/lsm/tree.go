@@ -90,8 +90,8 @@ func (s *store) open(exists bool) (err error) {
 		o.Levels[i].BlockSize = 8 << 10
 	}
 	s.tree, err = pebble.Open(s.treeDir(), o)
-	if err == nil {
-		err = s.disk.err()
+	if lost := s.disk.err(); lost != nil { // what the database makes of it is of no interest
+		err = lost
 	}
 	return err
 }
