@@ -247,3 +247,44 @@ func BenchmarkResolve(b *testing.B) {
 		})
 	}
 }
+
+// A serial table answers as the ordinary one does, also when its keys stop coming in order and after deletions.
+func TestSerialLikeInts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, y := NewSerial(), New([]types.DataType{types.Long})
+		next := int64(0)
+		for range rapid.IntRange(1, 8).Draw(t, "steps") {
+			n := rapid.IntRange(1, 6).Draw(t, "n")
+			keys := vec.NewFixed(types.Long, n)
+			orderly := rapid.IntRange(0, 5).Draw(t, "orderly") > 0
+			for i := range n {
+				next += rapid.Int64Range(1, 3).Draw(t, "step")
+				vec.Fixed[int64](keys)[i] = next
+				if !orderly || rapid.IntRange(0, 3).Draw(t, "again") == 0 && x.Cap() > 0 {
+					vec.Fixed[int64](keys)[i] = rapid.Int64Range(0, next).Draw(t, "key")
+				}
+			}
+			insert := rapid.Bool().Draw(t, "insert")
+			a, b := make([]uint32, n), make([]uint32, n)
+			fresh := x.Resolve([]*vec.Vector{keys}, n, insert, a, nil)
+			if diff := cmp.Diff(y.Resolve([]*vec.Vector{keys}, n, insert, b, nil), fresh); diff != "" {
+				t.Fatalf("fresh: %s", diff)
+			}
+			if diff := cmp.Diff(b, a); diff != "" {
+				t.Fatalf("ids: %s", diff)
+			}
+			live := x.Live(nil)
+			if diff := cmp.Diff(y.Live(nil), live); diff != "" || x.Len() != y.Len() || x.Cap() != y.Cap() {
+				t.Fatalf("live: %s, %d and %d keys, %d and %d groups", diff, x.Len(), y.Len(), x.Cap(), y.Cap())
+			}
+			if diff := cmp.Diff(vec.Fixed[int64](y.Keys(live)[0]), vec.Fixed[int64](x.Keys(live)[0])); diff != "" {
+				t.Fatalf("keys: %s", diff)
+			}
+			if len(live) > 0 && rapid.Bool().Draw(t, "delete") {
+				gone := live[:rapid.IntRange(1, len(live)).Draw(t, "gone")]
+				x.Delete(gone)
+				y.Delete(gone)
+			}
+		}
+	})
+}

@@ -24,6 +24,8 @@ type Spec struct {
 	// Time reads the event time in microseconds by which rows expire from key columns; nil for state that never does, or does by
 	// a value (see Timed). A null time must read as NoTime.
 	Time func(keys []*vec.Vector, n int) []int64
+	// Serial says that the one key column is a LONG without nulls that counts up: each new row's is greater than all before it.
+	Serial bool
 	// Group reads the columns by which rows are looked for together (see Table.Gather) from the keys and values of n rows; nil for
 	// state whose rows are only found by their keys. Resolve finds rows of grouped state only after their group was gathered.
 	Group func(keys, values []*vec.Vector, n int) []*vec.Vector

@@ -11,7 +11,11 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-var longType = types.Long
+var (
+	longType    = types.Long
+	byteType    = types.Byte
+	booleanType = types.Boolean
+)
 
 // Dedup passes on the first row of each key that it ever sees. A key is forgotten when its event time, if it has one, is final.
 //

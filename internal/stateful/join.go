@@ -85,59 +85,25 @@ func (j *Join) preserved(side int) bool {
 	return j.Kind == FullOuterJoin || side == 0 && j.Kind == LeftOuterJoin || side == 1 && j.Kind == RightOuterJoin
 }
 
-// Spec implements Operator. Both sides are in one table: a row's key is its side, a number that no other row has, and the time by
-// which it expires; its values are whether it had a match and the columns of both sides, those of the other one null.
+// Spec implements Operator. Both sides are in one table: a row's key is a number that no other row has; its values are its side,
+// whether it had a match, and its columns, in slots that both sides use.
 func (j *Join) Spec(partitions int, meaning string) state.Spec {
-	s := state.Spec{Operator: j.Operator, Name: "symmetricHashJoin", Partitions: partitions, Meaning: meaning}
-	s.Keys = []types.Field{{Name: "side", Type: types.Long}, {Name: "number", Type: types.Long}, {Name: "expires", Type: types.Timestamp, Nullable: true}}
-	s.Values = []types.Field{{Name: "side", Type: types.Long}, {Name: "matched", Type: types.Boolean}}
-	for side, prefix := range []string{"l", "r"} {
-		for i, t := range j.side(side).In.Types() {
-			s.Values = append(s.Values, types.Field{Name: fmt.Sprintf("%s%d", prefix, i), Type: t, Nullable: true})
-		}
+	s := state.Spec{Operator: j.Operator, Name: "symmetricHashJoin", Partitions: partitions, Meaning: meaning, Serial: true}
+	s.Keys = []types.Field{{Name: "number", Type: types.Long}}
+	s.Values = []types.Field{{Name: "side", Type: types.Byte}, {Name: "matched", Type: types.Boolean}}
+	l := j.slots()
+	for i, t := range l.types {
+		s.Values = append(s.Values, types.Field{Name: fmt.Sprintf("slot%d", i), Type: t, Nullable: true})
 	}
-	s.Time = func(keys []*vec.Vector, n int) []int64 { return TimesOf(keys[2], n, state.NoTime) }
-	s.Group = j.keysOf
+	s.Group = func(_, values []*vec.Vector, n int) []*vec.Vector { return l.keys(values[0], values[2:], n) }
 	return s
-}
-
-// keysOf reads the join keys of stored rows: from the columns of the side that each is of.
-func (j *Join) keysOf(_, values []*vec.Vector, n int) []*vec.Vector {
-	var rows [2][]uint32
-	sides := vec.Fixed[int64](values[0].Flatten())
-	order := make([]uint32, n) // where each row lies in the left rows followed by the right ones
-	for i, side := range sides[:n] {
-		order[i] = uint32(len(rows[side]))
-		rows[side] = append(rows[side], uint32(i))
-	}
-	for i, side := range sides[:n] {
-		if side == 1 {
-			order[i] += uint32(len(rows[0]))
-		}
-	}
-	left := values[2:]
-	right := left[len(j.Left.In.Types()):]
-	out := make([]*vec.Vector, len(j.Left.Keys))
-	for k := range out {
-		l, r := left[j.Left.Keys[k]], right[j.Right.Keys[k]]
-		switch {
-		case len(rows[1]) == 0:
-			out[k] = l.Flatten()
-		case len(rows[0]) == 0:
-			out[k] = r.Flatten()
-		default:
-			both := vec.Concat([]*vec.Vector{vec.Take(l, rows[0], nil), vec.Take(r, rows[1], nil)})
-			out[k] = vec.Take(both, order, nil).Flatten()
-		}
-	}
-	return out
 }
 
 // Attach implements Operator.
 func (j *Join) Attach(s state.Store, partitions int, _ *exec.Task) []state.Values {
 	vs := make([]state.Values, state.Shards(partitions))
 	for i := range vs {
-		rows := &joinRows{j: j}
+		rows := &joinRows{j: j, slots: j.slots()}
 		rows.Reset()
 		vs[i] = rows
 		s.Attach(i, rows)
@@ -149,19 +115,15 @@ func (j *Join) Attach(s state.Store, partitions int, _ *exec.Task) []state.Value
 func (j *Join) Parts(ctx context.Context, t *exec.Task) (exec.Parts, error) {
 	batch := Of(t)
 	shards := state.Shards(t.Partitions)
-	var in [2][][]*vec.Batch
-	for side := range in {
-		s := j.side(side)
-		var err error
-		in[side], err = exec.Deal(ctx, t, s.In, s.Keys, shards, func(hash uint32) int { return state.ShardOf(hash, t.Partitions) })
-		if err != nil {
-			return exec.Parts{}, err
-		}
+	sides := []exec.Dealt{{In: j.Left.In, Keys: j.Left.Keys}, {In: j.Right.In, Keys: j.Right.Keys}}
+	in, err := exec.DealAll(ctx, t, sides, shards, func(hash uint32) int { return state.ShardOf(hash, t.Partitions) })
+	if err != nil {
+		return exec.Parts{}, err
 	}
 	outs := make([][]*vec.Batch, shards)
 	tally := &tally{}
 	none := exec.Parts{N: shards, Open: func(context.Context, int) (exec.Stream, error) { return exec.StreamOf(nil), nil }}
-	err := exec.Run(ctx, t, none, func(_ context.Context, i int, _ exec.Stream) error {
+	err = exec.Run(ctx, t, none, func(_ context.Context, i int, _ exec.Stream) error {
 		s := newJoinShard(j, t, batch, i)
 		err := s.run(in[0][i], in[1][i])
 		outs[i] = s.out

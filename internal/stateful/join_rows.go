@@ -1,83 +1,103 @@
 package stateful
 
 import (
+	"github.com/millrace/millrace/internal/group"
+	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/internal/vec"
-	"github.com/millrace/millrace/types"
 )
 
-// joinRows are the stored rows of both sides of a join in one shard, as the value columns of its table.
+// joinRows are the stored rows of both sides of a join in one shard, as the value columns of its table. They lie at positions, in the
+// order in which they came.
 type joinRows struct {
 	j     *Join
-	sides [2]sideRows
-	at    []rowAt // by row of the table
+	slots *joinSlots
+
+	// By position.
+	cols    []*vec.Builder // by slot
+	side    []uint8
+	row     []uint32 // the table's row
+	expires []int64  // the watermark by which it is forgotten
+	matched vec.Bitmap
+	links   *chains // by join key
+
+	at []uint32 // by row of the table: its position, or noPosition
 }
 
-// rowAt says which row of which side a row of the table is.
-type rowAt struct {
-	side int8
-	pos  uint32
-}
-
-// sideRows are one side's rows, found by position or by join key.
-type sideRows struct {
-	types   []types.DataType
-	cols    []*vec.Builder
-	row     []uint32   // by position: the table's row
-	matched vec.Bitmap // by position
-	byKey   *chains    // rows are positions
-}
+const noPosition = ^uint32(0)
 
 // Reset implements state.Values.
 func (v *joinRows) Reset() {
-	v.at = nil
-	for i := range v.sides {
-		side := v.j.side(i)
-		s := &v.sides[i]
-		*s = sideRows{types: side.In.Types()}
-		keyTypes := make([]types.DataType, len(side.Keys))
-		for k, c := range side.Keys {
-			keyTypes[k] = s.types[c]
-		}
-		s.byKey = newChains(keyTypes)
-		for _, t := range s.types {
-			s.cols = append(s.cols, vec.NewBuilder(t))
-		}
+	v.cols, v.side, v.row, v.expires, v.matched, v.at = nil, nil, nil, nil, nil, nil
+	for _, t := range v.slots.types {
+		v.cols = append(v.cols, vec.NewBuilder(t))
 	}
+	v.links = newChains(v.slots.keyTypes())
 }
 
 // Grow implements state.Values.
 func (v *joinRows) Grow(n int) {
 	for len(v.at) < n {
-		v.at = append(v.at, rowAt{side: -1})
+		v.at = append(v.at, noPosition)
 	}
 }
 
-// add stores rows of one side: row rows[i] of the table is row i of b. Rows that can't match by their key are in no chain.
-func (v *joinRows) add(side int, rows []uint32, b *vec.Batch, matched func(i int) bool) {
-	s := &v.sides[side]
-	keys := make([]*vec.Vector, len(v.j.side(side).Keys))
-	for k, c := range v.j.side(side).Keys {
-		keys[k] = b.Cols[c].Flatten()
-	}
-	ids := s.byKey.find(keys, b.N, true)
-	for c, col := range b.Cols {
-		s.cols[c].AppendAll(col.Flatten())
-	}
-	for i, r := range rows {
-		pos := uint32(len(s.row))
-		s.row = append(s.row, r)
-		for int(pos)>>6 >= len(s.matched) {
-			s.matched = append(s.matched, 0)
-		}
-		s.matched.SetTo(int(pos), matched(i))
-		if old := v.at[r]; old.side >= 0 { // a row that is loaded again, from a later segment, takes its own place
-			v.sides[old.side].byKey.remove(old.pos)
-		}
-		v.at[r] = rowAt{int8(side), pos}
-		if !v.j.nullKey(keys, i) {
-			s.byKey.add(pos, ids[i])
+// newcomers are rows to be stored.
+type newcomers struct {
+	rows    []uint32 // of the table
+	side    []uint8
+	expires []int64
+	keys    []uint32      // see chains; group.None for rows that can't match by their key
+	cols    []*vec.Vector // by slot, nil for slots that have nothing
+}
+
+// add stores rows that have had no match.
+func (v *joinRows) add(x newcomers) {
+	first, n := len(v.row), len(x.rows)
+	for c, b := range v.cols {
+		if x.cols[c] == nil {
+			b.AppendNulls(n)
+		} else {
+			b.AppendAll(x.cols[c])
 		}
 	}
+	v.side = append(v.side, x.side...)
+	v.row = append(v.row, x.rows...)
+	v.expires = append(v.expires, x.expires...)
+	for len(v.matched)*64 < first+n {
+		v.matched = append(v.matched, 0)
+	}
+	v.links.grow(first + n)
+	for i, r := range x.rows {
+		pos := uint32(first + i)
+		v.at[r] = pos
+		if x.keys[i] != group.None {
+			v.links.add(x.side[i], pos, x.keys[i])
+		}
+	}
+}
+
+// find returns the join keys of rows for chains: group.None for rows that can't match, and unless they are to be added for keys
+// that no stored row has.
+func (v *joinRows) find(keys []*vec.Vector, n int, insert bool) []uint32 {
+	ids := v.links.find(keys, n, insert)
+	if v.j.nullKeys(keys) {
+		for i := range ids {
+			if v.j.nullKey(keys, i) {
+				ids[i] = group.None
+			}
+		}
+	}
+	return ids
+}
+
+// nullKeys tells whether there may be rows that can't match because a key compared with = is null.
+func (j *Join) nullKeys(keys []*vec.Vector) bool {
+	for k, v := range keys {
+		if !j.NullSafe[k] && v.HasNulls() {
+			return true
+		}
+	}
+	return false
 }
 
 // nullKey tells whether a row can't match because a key compared with = is null.
@@ -90,60 +110,109 @@ func (j *Join) nullKey(keys []*vec.Vector, i int) bool {
 	return false
 }
 
-// Load implements state.Values.
+// Load implements state.Values. A row that is there already, from an earlier segment, differs in having had a match at most.
 func (v *joinRows) Load(rows []uint32, cols []*vec.Vector) error {
-	side := vec.Fixed[int64](cols[0].Flatten())
-	matched := vec.Fixed[uint8](cols[1].Flatten())
-	cols = cols[2:]
-	for s := range v.sides {
-		width := len(v.sides[s].types)
-		var idx, mine []uint32
-		for i, r := range rows {
-			if side[i] == int64(s) {
-				idx, mine = append(idx, uint32(i)), append(mine, r)
+	sides, matched, slots := vec.Fixed[uint8](cols[0].Flatten()), vec.Fixed[uint8](cols[1].Flatten()), cols[2:]
+	idx := make([]uint32, 0, len(rows))
+	for i, r := range rows {
+		if v.at[r] == noPosition {
+			idx = append(idx, uint32(i))
+		}
+	}
+	if len(idx) > 0 {
+		x := newcomers{rows: rows, side: sides, cols: slots}
+		side := cols[0]
+		if len(idx) < len(rows) {
+			x.rows, x.side, x.cols = nil, nil, vec.TakeAll(slots, idx)
+			side = vec.Take(side.Flatten(), idx, nil)
+			for _, i := range idx {
+				x.rows, x.side = append(x.rows, rows[i]), append(x.side, sides[i])
 			}
 		}
-		if len(idx) > 0 {
-			b := (&vec.Batch{Cols: cols[:width], N: len(rows)}).Take(idx, nil)
-			v.add(s, mine, b, func(i int) bool { return matched[idx[i]] != 0 })
+		n := len(idx)
+		x.keys = v.find(v.slots.keys(side, x.cols, n), n, true)
+		x.expires = v.expiry(x.side[:n], x.cols)
+		v.add(x)
+	}
+	for i, r := range rows {
+		if matched[i] != 0 {
+			v.matched.Set(int(v.at[r]))
 		}
-		cols = cols[width:]
 	}
 	return nil
 }
 
-// Save implements state.Values.
-func (v *joinRows) Save(rows []uint32) []*vec.Vector {
-	side, matched := vec.NewFixed(types.Long, len(rows)), vec.NewFixed(types.Boolean, len(rows))
-	sides, flags := vec.Fixed[int64](side), vec.Fixed[uint8](matched)
-	var pos [2][]uint32
-	for i := range pos {
-		pos[i] = make([]uint32, len(rows))
-		for k := range pos[i] {
-			pos[i][k] = vec.NoRow
-		}
+// expiry is the watermark by which each row is forgotten.
+func (v *joinRows) expiry(side []uint8, cols []*vec.Vector) []int64 {
+	out := make([]int64, len(side))
+	for i := range out {
+		out[i] = state.NoTime
 	}
-	for i, r := range rows {
-		at := v.at[r]
-		sides[i] = int64(at.side)
-		flags[i] = 0
-		if v.sides[at.side].matched.Get(int(at.pos)) {
-			flags[i] = 1
+	for s := range uint8(2) {
+		js := v.j.side(int(s))
+		if js.Expiry < 0 {
+			continue
 		}
-		pos[at.side][i] = at.pos
-	}
-	out := []*vec.Vector{side, matched}
-	for s := range v.sides {
-		out = append(out, v.sides[s].take(pos[s])...)
+		for i, at := range js.expiries(cols[v.slots.of[s][js.Expiry]], len(side)) {
+			if side[i] == s {
+				out[i] = at
+			}
+		}
 	}
 	return out
 }
 
-// take returns rows of a side by position; vec.NoRow is a row of nulls.
-func (s *sideRows) take(pos []uint32) []*vec.Vector {
-	out := make([]*vec.Vector, len(s.cols))
-	for c, b := range s.cols {
-		out[c] = vec.Take(b.Borrow(), pos, nil).Own()
+// expiries reads the watermarks by which rows are forgotten from the column Expiry.
+func (s *JoinSide) expiries(col *vec.Vector, n int) []int64 {
+	times := TimesOf(col, n, state.NoTime)
+	for i, at := range times {
+		if at != state.NoTime {
+			times[i] = at - s.Offset
+		}
+	}
+	return times
+}
+
+// Times implements state.Timed.
+func (v *joinRows) Times(rows []uint32) []int64 {
+	out := make([]int64, len(rows))
+	for i, r := range rows {
+		out[i] = v.expires[v.at[r]]
+	}
+	return out
+}
+
+// Save implements state.Values.
+func (v *joinRows) Save(rows []uint32) []*vec.Vector {
+	pos := make([]uint32, len(rows))
+	for i, r := range rows {
+		pos[i] = v.at[r]
+	}
+	side, matched := vec.NewFixed(byteType, len(rows)), vec.NewFixed(booleanType, len(rows))
+	sides, flags := vec.Fixed[uint8](side), vec.Fixed[uint8](matched)
+	for i, p := range pos {
+		sides[i], flags[i] = v.side[p], 0
+		if v.matched.Get(int(p)) {
+			flags[i] = 1
+		}
+	}
+	out := []*vec.Vector{side, matched}
+	for slot := range v.cols {
+		out = append(out, v.take(slot, pos))
+	}
+	return out
+}
+
+// take returns a slot of rows by position.
+func (v *joinRows) take(slot int, pos []uint32) *vec.Vector {
+	return vec.Take(v.cols[slot].Borrow(), pos, nil).Own()
+}
+
+// takeSide returns the columns of one side's rows by position.
+func (v *joinRows) takeSide(side int, pos []uint32) []*vec.Vector {
+	out := make([]*vec.Vector, v.j.side(side).Columns)
+	for c := range out {
+		out[c] = v.take(v.slots.of[side][c], pos)
 	}
 	return out
 }
@@ -151,21 +220,18 @@ func (s *sideRows) take(pos []uint32) []*vec.Vector {
 // Clear implements state.Values. The columns keep the rows until the table is made anew.
 func (v *joinRows) Clear(rows []uint32) {
 	for _, r := range rows {
-		if at := v.at[r]; at.side >= 0 {
-			v.sides[at.side].byKey.remove(at.pos)
+		if at := v.at[r]; at != noPosition {
+			v.links.remove(at)
+			v.at[r] = noPosition
 		}
 	}
 }
 
 // Bytes estimates the memory held.
 func (v *joinRows) Bytes() int64 {
-	n := int64(cap(v.at)) * 8
-	for i := range v.sides {
-		s := &v.sides[i]
-		n += s.byKey.Bytes() + int64(cap(s.row))*4
-		for _, b := range s.cols {
-			n += int64(b.Size())
-		}
+	n := int64(cap(v.at)+cap(v.row))*4 + int64(cap(v.side)) + int64(cap(v.expires)+cap(v.matched))*8 + v.links.Bytes()
+	for _, b := range v.cols {
+		n += int64(b.Size())
 	}
 	return n
 }

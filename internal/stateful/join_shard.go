@@ -6,10 +6,8 @@ import (
 
 	"github.com/millrace/millrace/internal/exec"
 	"github.com/millrace/millrace/internal/expr"
-	"github.com/millrace/millrace/internal/group"
 	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/internal/vec"
-	"github.com/millrace/millrace/types"
 )
 
 // joinShard is the work of one micro-batch on one shard of a join.
@@ -23,9 +21,14 @@ type joinShard struct {
 	number int64 // of the next stored row
 	tracks bool  // whether matches must be remembered
 
-	fresh []uint32
-	spent []uint32 // stored left rows of a semi join that have come out
-	out   []*vec.Batch
+	fresh  []uint32
+	ids    []uint32      // join keys of the batch at hand
+	test   []*vec.Vector // scratch: the columns that the condition reads
+	mine   []uint32      // scratch: candidate pairs
+	theirs []uint32
+	pass   []uint32
+	spent  []uint32 // stored left rows of a semi join that have come out
+	out    []*vec.Batch
 
 	updated, removed, late    int64
 	updateNanos, removalNanos int64
@@ -80,9 +83,13 @@ func (s *joinShard) arrive(side int, b *vec.Batch) error {
 	if err != nil || b.N == 0 {
 		return err
 	}
-	if err := s.gather(side, b); err != nil {
+	keys := s.keys(side, b)
+	if err := s.gather(keys, b.N); err != nil {
 		return err
 	}
+	expires := s.expiry(side, b)
+	stays := s.stays(side, expires)
+	s.ids = append(s.ids[:0], s.rows.find(keys, b.N, stays)...)
 	matched := vec.NewBitmap(b.N)
 	if err := s.match(side, b, matched); err != nil {
 		return err
@@ -92,14 +99,29 @@ func (s *joinShard) arrive(side int, b *vec.Batch) error {
 		s.removed += int64(len(s.spent))
 		s.spent = s.spent[:0]
 	}
-	return s.store(side, b, matched)
+	return s.store(side, b, expires, matched, stays)
+}
+
+// stays tells whether all rows of a batch will be stored, as far as that is known before they are matched.
+func (s *joinShard) stays(side int, expires []int64) bool {
+	if side == 0 {
+		return s.j.Kind != LeftSemiJoin
+	}
+	for _, at := range expires {
+		if at <= s.bounds.Evict {
+			return false
+		}
+	}
+	return true
 }
 
 // gather brings in the stored rows of both sides that have the keys of new rows.
-func (s *joinShard) gather(side int, b *vec.Batch) error {
-	keys := s.keys(side, b)
+func (s *joinShard) gather(keys []*vec.Vector, n int) error {
+	if !s.j.nullKeys(keys) {
+		return s.table.Gather(keys, n)
+	}
 	var rows []uint32
-	for i := range b.N {
+	for i := range n {
 		if !s.j.nullKey(keys, i) {
 			rows = append(rows, uint32(i))
 		}
@@ -107,10 +129,7 @@ func (s *joinShard) gather(side int, b *vec.Batch) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	if len(rows) < b.N {
-		keys = take(keys, rows)
-	}
-	return s.table.Gather(keys, len(rows))
+	return s.table.Gather(take(keys, rows), len(rows))
 }
 
 // others are the numbers below n that are not among rows, which ascend.
@@ -140,6 +159,9 @@ func (s *joinShard) dropLost(side int, b *vec.Batch) *vec.Batch {
 		return b
 	}
 	keys := s.keys(side, b)
+	if !s.j.nullKeys(keys) {
+		return b
+	}
 	rows := make([]uint32, 0, b.N)
 	for i := range b.N {
 		if !s.j.nullKey(keys, i) {
@@ -194,137 +216,173 @@ const pairRows = 4 * vec.BatchRows
 
 // match joins new rows with the stored rows of the other side and notes which of both had a match.
 func (s *joinShard) match(side int, b *vec.Batch, matched vec.Bitmap) error {
-	other := &s.rows.sides[1-side]
-	keys := s.keys(side, b)
-	ids := other.byKey.find(keys, b.N, false)
-	var mine, theirs []uint32
-	flush := func() error {
-		err := s.pairs(side, b, mine, theirs, matched)
-		mine, theirs = mine[:0], theirs[:0]
-		return err
+	if s.mine == nil {
+		s.mine, s.theirs = make([]uint32, 0, pairRows), make([]uint32, 0, pairRows)
 	}
-	var err error
-	for i := range b.N {
-		if ids[i] == group.None || s.j.nullKey(keys, i) {
-			continue
-		}
-		other.byKey.each(ids[i], func(pos uint32) bool {
-			// A left row of a semi join has come out at its first match.
-			if s.j.Kind == LeftSemiJoin && side == 1 && other.matched.Get(int(pos)) {
-				return true
-			}
-			mine, theirs = append(mine, uint32(i)), append(theirs, pos)
-			if len(mine) == pairRows {
-				err = flush()
-			}
-			return err == nil
-		})
-		if err != nil {
+	var skip vec.Bitmap
+	if s.j.Kind == LeftSemiJoin && side == 1 {
+		skip = s.rows.matched // a left row of a semi join has come out at its first match
+	}
+	for at, more := (spot{}), true; more; {
+		var mine, theirs []uint32
+		mine, theirs, more = s.rows.links.pairs(1-side, s.ids, skip, &at, s.mine[:0], s.theirs[:0])
+		if err := s.pairs(side, b, mine, theirs, matched); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// pairs tests candidate pairs and emits those that match. The lists are its own to change.
+func (s *joinShard) pairs(side int, b *vec.Batch, mine, theirs []uint32, matched vec.Bitmap) error {
+	n, err := s.passing(side, b, mine, theirs)
+	if err != nil || n == 0 {
+		return err
+	}
+	mine, theirs = mine[:n], theirs[:n]
+	if s.tracks {
+		mine, theirs = s.track(side, mine, theirs, matched)
 	}
 	if len(mine) == 0 {
 		return nil
 	}
-	return flush()
-}
-
-// pairs tests candidate pairs and emits those that match.
-func (s *joinShard) pairs(side int, b *vec.Batch, mine, theirs []uint32, matched vec.Bitmap) error {
-	mineCols := b.Take(mine, nil).Cols[:s.j.side(side).Columns]
-	theirCols := s.rows.sides[1-side].take(theirs)[:s.j.side(1-side).Columns]
-	left, right := mineCols, theirCols
-	if side == 1 {
-		left, right = theirCols, mineCols
-	}
-	all := &vec.Batch{N: len(mine), Cols: append(append([]*vec.Vector(nil), left...), right...)}
-	pass, err := s.test(all)
-	if err != nil {
-		return err
-	}
-	other := &s.rows.sides[1-side]
-	var out, touched []uint32
-	for _, p := range pass {
-		i, pos := mine[p], theirs[p]
-		first := !matched.Get(int(i))
-		matched.Set(int(i))
-		firstTheirs := !other.matched.Get(int(pos))
-		if s.tracks && firstTheirs {
-			other.matched.Set(int(pos))
-			if s.j.Kind == LeftSemiJoin && side == 1 {
-				s.spent = append(s.spent, other.row[pos])
-			} else {
-				touched = append(touched, other.row[pos])
-			}
-		}
-		switch {
-		case s.j.Kind != LeftSemiJoin, side == 0 && first, side == 1 && firstTheirs:
-			out = append(out, p)
-		}
-	}
-	s.table.Touch(touched)
-	if len(out) == 0 {
+	if s.j.Kind == LeftSemiJoin && side == 1 {
+		s.out = append(s.out, vec.NewBatch(len(theirs), s.rows.takeSide(0, theirs)...))
 		return nil
 	}
-	res := all
-	if s.j.Kind == LeftSemiJoin {
-		res = &vec.Batch{N: all.N, Cols: left}
+	out := vec.TakeAll(b.Cols[:s.j.side(side).Columns], mine)
+	for i, c := range out {
+		out[i] = c.Own()
 	}
-	s.out = append(s.out, keep(res, out).Own())
+	if s.j.Kind != LeftSemiJoin {
+		other := s.rows.takeSide(1-side, theirs)
+		if side == 0 {
+			out = append(out, other...)
+		} else {
+			out = append(other, out...)
+		}
+	}
+	s.out = append(s.out, vec.NewBatch(len(mine), out...))
 	return nil
 }
 
-// test returns the pairs that meet the condition.
-func (s *joinShard) test(all *vec.Batch) ([]uint32, error) {
-	if s.cond == nil {
-		pass := make([]uint32, all.N)
-		for i := range pass {
-			pass[i] = uint32(i)
+// track notes which rows had a match, and keeps the pairs that come out: all, and of a semi join the first of each left row.
+func (s *joinShard) track(side int, mine, theirs []uint32, matched vec.Bitmap) (m, t []uint32) {
+	n := 0
+	var touched []uint32
+	for k, i := range mine {
+		pos := theirs[k]
+		first := !matched.Get(int(i))
+		matched.Set(int(i))
+		firstTheirs := !s.rows.matched.Get(int(pos))
+		if firstTheirs {
+			s.rows.matched.Set(int(pos))
+			if s.j.Kind == LeftSemiJoin && side == 1 {
+				s.spent = append(s.spent, s.rows.row[pos])
+			} else {
+				touched = append(touched, s.rows.row[pos])
+			}
 		}
-		return pass, nil
+		if s.j.Kind != LeftSemiJoin || side == 0 && first || side == 1 && firstTheirs {
+			mine[n], theirs[n] = i, pos
+			n++
+		}
+	}
+	s.table.Touch(touched)
+	return mine[:n], theirs[:n]
+}
+
+// passing moves the pairs that meet the condition to the front and counts them. Only the columns that the condition reads are
+// gathered for it.
+func (s *joinShard) passing(side int, b *vec.Batch, mine, theirs []uint32) (int, error) {
+	if s.cond == nil || len(mine) == 0 {
+		return len(mine), nil
+	}
+	left := s.j.Left.Columns
+	if s.test == nil {
+		s.test = make([]*vec.Vector, left+s.j.Right.Columns)
+	}
+	all := &vec.Batch{N: len(mine), Cols: make([]*vec.Vector, len(s.test))}
+	for _, c := range s.j.Cond.Uses {
+		if s.test[c] == nil {
+			s.test[c] = &vec.Vector{}
+		}
+		of, col := 0, c
+		if c >= left {
+			of, col = 1, c-left
+		}
+		if of == side {
+			all.Cols[c] = vec.Take(b.Cols[col], mine, s.test[c])
+		} else {
+			all.Cols[c] = vec.Take(s.rows.cols[s.rows.slots.of[of][col]].Borrow(), theirs, s.test[c])
+		}
 	}
 	cols, err := s.cond.ComputeAll(all)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	return expr.SelectTrue(cols[0], nil), nil
+	pass := expr.SelectTrue(cols[0], s.pass[:0])
+	s.pass = pass
+	for k, p := range pass {
+		mine[k], theirs[k] = mine[p], theirs[p]
+	}
+	return len(pass), nil
 }
 
 // store keeps new rows. Left rows are kept even if they expire in this batch, because its right rows have yet to meet them; right
-// rows that expire are kept only to come out unmatched.
-func (s *joinShard) store(side int, b *vec.Batch, matched vec.Bitmap) error {
-	expires := s.expiry(side, b)
-	var rows []uint32
-	for i := range b.N {
-		switch {
-		case side == 0 && s.j.Kind == LeftSemiJoin && matched.Get(i):
-			continue
-		case side == 1 && expires[i] <= s.bounds.Evict && (!s.j.preserved(1) || matched.Get(i)):
-			continue
+// rows that expire are kept only to come out unmatched. The rows' join keys are known already if all stay.
+func (s *joinShard) store(side int, b *vec.Batch, expires []int64, matched vec.Bitmap, stays bool) error {
+	ids := s.ids
+	if !stays {
+		var rows []uint32
+		for i := range b.N {
+			switch {
+			case side == 0 && matched.Get(i): // of a semi join
+				continue
+			case side == 1 && expires[i] <= s.bounds.Evict && (!s.j.preserved(1) || matched.Get(i)):
+				continue
+			}
+			rows = append(rows, uint32(i))
 		}
-		rows = append(rows, uint32(i))
+		if len(rows) == 0 {
+			return nil
+		}
+		b = keep(b, rows)
+		if len(rows) < len(expires) {
+			expires = takeLongs(expires, rows)
+			kept := vec.NewBitmap(len(rows))
+			for i, r := range rows {
+				kept.SetTo(i, matched.Get(int(r)))
+			}
+			matched = kept
+		}
+		ids = s.rows.find(s.keys(side, b), b.N, true)
 	}
-	if len(rows) == 0 {
-		return nil
-	}
-	b = keep(b, rows)
-	keys := []*vec.Vector{vec.NewFixed(types.Long, b.N), vec.NewFixed(types.Long, b.N), vec.NewFixed(types.Timestamp, b.N)}
-	sides, numbers, times := vec.Fixed[int64](keys[0]), vec.Fixed[int64](keys[1]), vec.Fixed[int64](keys[2])
-	valid := vec.NewBitmapSet(b.N)
-	for i, r := range rows {
-		sides[i], numbers[i], times[i] = int64(side), s.number, expires[r]
+	numbers := vec.NewFixed(longType, b.N)
+	for i := range vec.Fixed[int64](numbers) {
+		vec.Fixed[int64](numbers)[i] = s.number
 		s.number++
-		if expires[r] == state.NoTime {
-			valid.Clear(i)
-		}
 	}
-	keys[2].SetValidity(valid)
 	at := make([]uint32, b.N)
 	var err error
-	if s.fresh, err = s.table.Resolve(keys, b.N, true, at, s.fresh[:0]); err != nil {
+	if s.fresh, err = s.table.Resolve([]*vec.Vector{numbers}, b.N, true, at, s.fresh[:0]); err != nil {
 		return err
 	}
-	s.rows.add(side, at, b, func(i int) bool { return matched.Get(int(rows[i])) })
+	x := newcomers{rows: at, side: make([]uint8, b.N), expires: expires, keys: ids, cols: make([]*vec.Vector, len(s.rows.cols))}
+	for i := range x.side {
+		x.side[i] = uint8(side)
+	}
+	for c, col := range b.Cols {
+		x.cols[s.rows.slots.of[side][c]] = col
+	}
+	s.rows.add(x)
+	if s.tracks {
+		for i, r := range at {
+			if matched.Get(i) {
+				s.rows.matched.Set(int(s.rows.at[r]))
+			}
+		}
+	}
 	s.table.Touch(at)
 	s.updated += int64(b.N)
 	return nil
@@ -333,20 +391,14 @@ func (s *joinShard) store(side int, b *vec.Batch, matched vec.Bitmap) error {
 // expiry is the watermark at which each row is forgotten.
 func (s *joinShard) expiry(side int, b *vec.Batch) []int64 {
 	js := s.j.side(side)
-	if js.Expiry < 0 {
-		out := make([]int64, b.N)
-		for i := range out {
-			out[i] = state.NoTime
-		}
-		return out
+	if js.Expiry >= 0 {
+		return js.expiries(b.Cols[js.Expiry], b.N)
 	}
-	times := TimesOf(b.Cols[js.Expiry], b.N, state.NoTime)
-	for i, at := range times {
-		if at != state.NoTime {
-			times[i] = at - js.Offset
-		}
+	out := make([]int64, b.N)
+	for i := range out {
+		out[i] = state.NoTime
 	}
-	return times
+	return out
 }
 
 // evict forgets what has expired; rows of a preserved side that never had a match come out now. Spark does not count the rows that
@@ -375,17 +427,17 @@ func (s *joinShard) expire(rows []uint32) {
 		var unmatched []uint32
 		for _, r := range rows {
 			at := s.rows.at[r]
-			if int(at.side) != side {
+			if int(s.rows.side[at]) != side {
 				continue
 			}
 			if !s.j.preserved(side) {
 				s.removed++
-			} else if !s.rows.sides[side].matched.Get(int(at.pos)) {
-				unmatched = append(unmatched, at.pos)
+			} else if !s.rows.matched.Get(int(at)) {
+				unmatched = append(unmatched, at)
 			}
 		}
 		if len(unmatched) > 0 {
-			s.emitPadded(side, s.rows.sides[side].take(unmatched), len(unmatched))
+			s.emitPadded(side, s.rows.takeSide(side, unmatched), len(unmatched))
 		}
 	}
 }

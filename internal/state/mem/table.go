@@ -92,8 +92,15 @@ func newTable(spec *state.Spec, values state.Values) *table {
 	return t
 }
 
+func newKeys(spec *state.Spec) group.Table {
+	if spec.Serial {
+		return group.NewSerial()
+	}
+	return group.New(spec.KeyTypes())
+}
+
 func (t *table) reset() {
-	t.keys = group.New(t.spec.KeyTypes())
+	t.keys = newKeys(t.spec)
 	t.times, t.dirty, t.gone = nil, nil, nil
 	t.min = state.NoTime
 	t.values.Reset()
