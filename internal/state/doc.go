@@ -1,4 +1,5 @@
-// Package state is what streaming operators remember between micro-batches: versioned, durable tables behind providers.
+// Package state is what streaming operators remember between micro-batches: versioned, durable tables, or ordered bytes, behind
+// providers.
 //
 // Version N of a state is what batch N starts from; batch N makes version N+1. A version exists on disk before the batch is
 // committed and counts only once it is: a failed attempt's segment is replaced by the next attempt's.

@@ -57,7 +57,7 @@ type Changes struct {
 // NewHeader fills in what a Spec says.
 func NewHeader(spec Spec, version int64, snapshot bool) Header {
 	return Header{
-		Version: version, Snapshot: snapshot, Operator: spec.Name, Meaning: spec.Meaning, Partitions: spec.Partitions,
+		Version: version, Snapshot: snapshot, Kind: spec.kind, Operator: spec.Name, Meaning: spec.Meaning, Partitions: spec.Partitions,
 		Keys: typeTexts(spec.Keys), Values: typeTexts(spec.Values),
 	}
 }
@@ -152,7 +152,7 @@ func DecodeSegment(spec Spec, name string, content []byte) (Header, []Changes, e
 	if err != nil {
 		return h, nil, err
 	}
-	if err := fits(spec, h, ""); err != nil {
+	if err := Fits(spec, h); err != nil {
 		return h, nil, err
 	}
 	putSchema, delSchema := schemas(spec)
@@ -269,17 +269,12 @@ func Damaged(name string, err error) error {
 	return errclass.New("CANNOT_LOAD_STATE_STORE.CANNOT_READ_STREAMING_STATE_FILE", "fileToRead", name).WithCause(err)
 }
 
-// Fits compares a stored state, in tables, with what the query would keep.
-func Fits(spec Spec, h Header) error { return fits(spec, h, "") }
-
-// FitsKV is Fits for state as ordered bytes.
-func FitsKV(spec Spec, h Header) error { return fits(spec, h, bytesKind) }
-
-func fits(spec Spec, h Header, kind string) error {
+// Fits compares a stored state with what the query would keep.
+func Fits(spec Spec, h Header) error {
 	keys, values := typeTexts(spec.Keys), typeTexts(spec.Values)
 	switch {
-	case h.Kind != kind:
-		return errclass.New("STATE_STORE_MEANING_NOT_COMPATIBLE", "stored", kindText(h.Kind), "new", kindText(kind))
+	case h.Kind != spec.kind:
+		return errclass.New("STATE_STORE_MEANING_NOT_COMPATIBLE", "stored", kindText(h.Kind), "new", kindText(spec.kind))
 	case !slices.Equal(keys, h.Keys):
 		return errclass.New("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE",
 			"storedKeySchema", strings.Join(h.Keys, ", "), "newKeySchema", strings.Join(keys, ", "))

@@ -33,7 +33,7 @@ func (c *KVChanges) Delete(key []byte) {
 
 // Encode returns the bytes of a segment.
 func (c *KVChanges) Encode(h Header) ([]byte, error) {
-	h.Kind, h.Shards = bytesKind, c.shards
+	h.Shards = c.shards
 	return frame(h, len(c.puts), append(c.puts, c.dels...))
 }
 
@@ -44,7 +44,7 @@ func DecodeKVSegment(spec Spec, name string, content []byte, put func(key, value
 	if err != nil {
 		return h, err
 	}
-	if err := FitsKV(spec, h); err != nil {
+	if err := Fits(spec, h); err != nil {
 		return h, err
 	}
 	puts, dels := 0, 0
@@ -75,7 +75,7 @@ func DecodeKVSegment(spec Spec, name string, content []byte, put func(key, value
 		put(key, value)
 	}
 	if puts != 0 || dels != 0 {
-		return h, Damaged(name, fmt.Errorf("it does not have as many keys as its header says"))
+		return h, Damaged(name, errors.New("it does not have as many keys as its header says"))
 	}
 	return h, nil
 }

@@ -29,6 +29,14 @@ type Spec struct {
 	// Group reads the columns by which rows are looked for together (see Table.Gather) from the keys and values of n rows; nil for
 	// state whose rows are only found by their keys. Resolve finds rows of grouped state only after their group was gathered.
 	Group func(keys, values []*vec.Vector, n int) []*vec.Vector
+
+	kind string // of a segment's rows: bytesKind, or nothing for tables
+}
+
+// AsKV is the spec of the same state as ordered bytes, for headers.
+func (s Spec) AsKV() Spec {
+	s.kind = bytesKind
+	return s
 }
 
 // KeyTypes are the types of the key columns.
@@ -75,6 +83,7 @@ type Provider interface {
 	Name() string
 	// Open returns the store of one operator below dir, the checkpoint's state directory. Nothing is read yet.
 	Open(dir string, spec Spec) (Store, error)
+	KVProvider
 }
 
 // Versioned is what is alike of all states of one operator: they are loaded, changed and saved as versions.
@@ -88,7 +97,8 @@ type Versioned interface {
 	Prepare(ctx context.Context) (*fs.Staged, error)
 	// Abort drops uncommitted changes by dropping the shards' content; Load reads it again.
 	Abort()
-	// Maintain merges and deletes old files; keep is the oldest version that must remain loadable.
+	// Maintain merges and deletes old files; keep is the oldest version that must remain loadable. It comes between a commit and the
+	// changes of the next batch.
 	Maintain(ctx context.Context, keep int64) error
 	Stats() Stats
 	Close() error

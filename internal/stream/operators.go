@@ -71,11 +71,7 @@ func (o *operator) open(p state.Provider, dir string, partitions int, t *exec.Ta
 		}
 		return err
 	}
-	kvs, ok := p.(state.KVProvider)
-	if !ok {
-		return errclass.New("STATE_STORE_INVALID_PROVIDER", "inputClass", p.Name())
-	}
-	if o.kv, err = kvs.OpenKV(dir, spec); err == nil {
+	if o.kv, err = p.OpenKV(dir, spec); err == nil {
 		o.store = o.kv
 	}
 	return err

@@ -26,8 +26,8 @@ const historyBatches = 8
 func (h *history) open(fsys fs.FS) *side {
 	p := Provider{FS: fsys, Memory: &Memory{}, Limit: minLimit}
 	o := openSide(noFatal{}, p, spec(byKey, 2), false)
-	small(p, o.Store.(*store))
-	o.Store.(*store).snapshotChanges = 3
+	small(p, o.Store.(*tableStore).store)
+	o.Store.(*tableStore).store.snapshotChanges = 3
 	return o
 }
 

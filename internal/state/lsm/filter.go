@@ -81,7 +81,7 @@ func (t *table) missed(n int) error {
 	}
 	t.misses, t.filter = 0, nil
 	keys := max(2*t.count, 4*t.s.filterKeys)
-	if filterBytes(keys)*int64(len(t.s.tables)) > t.s.grant.workingSet()/2 {
+	if filterBytes(keys)*int64(len(t.s.shards)) > t.s.grant.workingSet()/2 {
 		return nil
 	}
 	return t.makeFilter(keys)

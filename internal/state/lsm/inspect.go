@@ -18,8 +18,12 @@ import (
 // is the folder of partition 0. Rows come shard by shard in the order in which they were first seen. A query that runs on the state is
 // not disturbed as long as it does not delete what is being read.
 func Inspect(fsys fs.FS, dir string) (keys, values []types.DataType, rows []*vec.Batch, err error) {
-	s := &store{fsys: fsys, dir: dir, scratch: "look-" + uuid.NewString(), treeVersion: -1}
-	version, err := s.newest()
+	files, err := state.LookInto(fsys, dir, changes, snapshot)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s := &store{folder: files, scratch: "look-" + uuid.NewString(), treeVersion: -1}
+	version := max(files.Newest(changes), files.Newest(snapshot))
 	if err != nil || version == 0 {
 		return nil, nil, nil, err
 	}
@@ -43,26 +47,6 @@ func Inspect(fsys fs.FS, dir string) (keys, values []types.DataType, rows []*vec
 		}
 	}
 	return keys, values, rows, errors.Join(err, s.drop())
-}
-
-// newest is the newest version that there are files of.
-func (s *store) newest() (int64, error) {
-	s.files = map[string][]int64{}
-	entries, err := s.fsys.ReadDir(s.dir)
-	if err != nil {
-		return 0, err
-	}
-	version := int64(0)
-	for _, e := range entries {
-		for _, kind := range []string{changes, snapshot} {
-			if v, ok := versionOf(e.Name(), kind); ok {
-				s.published(v, kind)
-				version = max(version, v)
-			}
-		}
-	}
-	s.listed = true
-	return version, nil
 }
 
 // readHeader reads the header of a version's file.
@@ -158,7 +142,7 @@ func (s *store) dump(shard int, keys, values []types.DataType) (*vec.Batch, erro
 // IsFile tells whether a name, of a file in the folder of a partition, is one of this provider's.
 func IsFile(name string) bool {
 	for _, kind := range []string{changes, folder} {
-		if _, ok := versionOf(filepath.Base(name), kind); ok {
+		if _, ok := state.VersionOf(filepath.Base(name), kind); ok {
 			return true
 		}
 	}

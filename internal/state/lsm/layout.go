@@ -12,6 +12,7 @@ import (
 //	r shard size group number     a row of state that is looked for in groups
 //	t shard time number           what follows r and the shard in a row's key: rows by event time, when their own keys are not
 //	m shard                       next number and number of rows
+//	b shard key                   a key of state that is ordered bytes
 //
 // The number of a row counts the rows of its shard as they come; it is the order in which they are put out. Numbers and times are
 // big-endian, the latter with the sign bit turned over, so that keys sort by them.
@@ -19,6 +20,7 @@ const (
 	rowKind  = 'r'
 	timeKind = 't'
 	metaKind = 'm'
+	byteKind = 'b'
 
 	numberBytes = 8
 	timeBytes   = 8

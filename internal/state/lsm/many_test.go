@@ -20,7 +20,7 @@ func TestManyRows(t *testing.T) {
 	for k := range kinds {
 		ours := openLSM(t, errfs.NewMem(), k, 2)
 		theirs := openSide(t, mem.Provider{FS: errfs.NewMem()}, spec(k, 2), k.byValue())
-		ours.Store.(*store).sortBytes = 50_000
+		ours.Store.(*tableStore).store.sortBytes = 50_000
 		r := rand.New(rand.NewPCG(1, uint64(k)))
 		var keys []key
 		for i := range 20_000 {

@@ -72,11 +72,11 @@ func (x *sorter) order() {
 func (x *sorter) spill() (err error) {
 	x.order()
 	name := filepath.Join(x.s.live(), fmt.Sprintf("run-%d", x.s.runs.Add(1)))
-	w, err := x.s.fsys.Create(name)
+	w, err := x.s.folder.FS.Create(name)
 	if err != nil {
 		return err
 	}
-	r := &run{fsys: x.s.fsys, name: name}
+	r := &run{fsys: x.s.folder.FS, name: name}
 	x.runs = append(x.runs, r)
 	b := bufio.NewWriterSize(w, 1<<16)
 	var head [timeBytes + 4]byte

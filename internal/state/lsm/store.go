@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -36,42 +32,62 @@ func (Provider) Name() string { return Name }
 
 // Open implements state.Provider.
 func (p Provider) Open(dir string, spec state.Spec) (state.Store, error) {
-	if p.Limit == 0 {
-		p.Limit = DefaultLimit
+	return &tableStore{p.open(dir, spec)}, nil
+}
+
+// OpenKV implements state.KVProvider.
+func (p Provider) OpenKV(dir string, spec state.Spec) (state.KVStore, error) {
+	s := &kvStore{p.open(dir, spec.AsKV())}
+	for i := range s.shards {
+		s.shards[i] = newKV(s.store, i)
 	}
-	top := filepath.Join(dir, strconv.Itoa(spec.Operator))
-	s := &store{
-		fsys: p.FS, top: top, dir: filepath.Join(top, "0"), scratch: "live", spec: spec, version: -1, treeVersion: -1,
-		snapshotBytes: snapshotBytes, snapshotChanges: snapshotChanges, spare: maxSpare, sortBytes: minSort, filterKeys: minFilterKeys,
-	}
-	s.tables = make([]*table, state.Shards(spec.Partitions))
-	s.grant = p.Memory.grant(p.Limit)
 	return s, nil
 }
 
-// store implements state.Store. Files, in the folder of partition 0: <version>.changes, <version>.snapshot with the folder
-// <version>.files, and the folder live.
+func (p Provider) open(dir string, spec state.Spec) *store {
+	if p.Limit == 0 {
+		p.Limit = DefaultLimit
+	}
+	s := &store{
+		folder: state.NewFolder(p.FS, dir, spec, changes, snapshot, folder), scratch: "live", spec: spec, version: -1, treeVersion: -1,
+		snapshotBytes: snapshotBytes, snapshotChanges: snapshotChanges, spare: maxSpare, sortBytes: minSort, filterKeys: minFilterKeys,
+	}
+	s.shards = make([]shard, state.Shards(spec.Partitions))
+	s.grant = p.Memory.grant(p.Limit)
+	return s
+}
+
+// shard is one shard of a store: what is in memory of it.
+type shard interface {
+	// begin reads what a tree says of the shard; fresh is set when it is not the tree of the last time.
+	begin(fresh bool) error
+	// pause lets go of the tree, which is about to change.
+	pause()
+	// save writes what the tree does not know.
+	save(b *blockWriter) error
+	// abort drops all that a batch has done, forget what the tree knows.
+	abort()
+	forget()
+	rows() int64
+	bytes() int64
+}
+
+// store implements state.Versioned. Its files are <version>.changes, <version>.snapshot with the folder <version>.files, and the
+// folder live.
 type store struct {
-	fsys    fs.FS
-	top     string // of the operator
-	dir     string
-	scratch string // the folder in dir where the tree is
+	folder  *state.Folder
+	scratch string // the folder in it where the tree is
 	spec    state.Spec
 	layout  layout
 	grant   *grant
-	tables  []*table
+	shards  []shard
 	version int64
-	made    bool // the directories exist
 
 	// The tree holds treeVersion; -1 when there is none.
 	treeVersion int64
 	tree        *pebble.DB
 	disk        *disk
 	lost        error // why changes that are durable did not get into the tree
-
-	// The files there are, by kind, ascending: those of the last listing and what was published or deleted since.
-	listed bool
-	files  map[string][]int64
 
 	// A snapshot is due when the changes since the last one are larger than snapshotBytes, or snapshotChanges in number.
 	snapshotBytes, snapshotChanges int64
@@ -124,24 +140,12 @@ func (s *store) fits(name string, h header, version int64) error {
 	return nil
 }
 
-// Attach implements state.Store.
-func (s *store) Attach(shard int, v state.Values) {
-	t := newTable(s, shard, v)
-	s.layout = t.layout
-	s.tables[shard] = t
-}
-
-// Version implements state.Store.
+// Version implements state.Versioned.
 func (s *store) Version() int64 { return s.version }
 
-// Table implements state.Store.
-func (s *store) Table(shard int) state.Table { return s.tables[shard] }
+func (s *store) file(version int64, kind string) string { return s.folder.File(version, kind) }
 
-func (s *store) file(version int64, kind string) string {
-	return filepath.Join(s.dir, strconv.FormatInt(version, 10)+kind)
-}
-
-// Load implements state.Store.
+// Load implements state.Versioned.
 func (s *store) Load(ctx context.Context, version int64) error {
 	if version == s.version && s.treeVersion == version && s.ok() == nil {
 		s.hits++
@@ -159,11 +163,8 @@ func (s *store) Load(ctx context.Context, version int64) error {
 		}
 		s.loadTime = time.Since(began)
 	}
-	for _, t := range s.tables {
-		if rebuilt {
-			t.filter, t.misses = nil, 0
-		}
-		if err := t.begin(); err != nil {
+	for _, t := range s.shards {
+		if err := t.begin(rebuilt); err != nil {
 			return errors.Join(err, s.drop())
 		}
 	}
@@ -176,7 +177,7 @@ func (s *store) build(ctx context.Context, version int64) error {
 	if err := s.drop(); err != nil {
 		return err
 	}
-	if err := s.makeDir(); err != nil { // before the tree makes it without syncing
+	if err := s.folder.Make(); err != nil { // before the tree makes it without syncing
 		return err
 	}
 	if err := s.list(); err != nil {
@@ -212,97 +213,43 @@ func (s *store) ok() error {
 	return nil
 }
 
-// list finds out which files there are, and removes what a crash has left of files that never got their name, of snapshots that
-// were not complete, and of trees of other processes: the checkpoint is locked by us.
+// list finds out which files there are, and removes snapshots that were not complete.
 func (s *store) list() error {
-	if s.listed {
-		return nil
-	}
-	s.files = map[string][]int64{}
-	entries, err := s.fsys.ReadDir(s.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := s.folder.List(); err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if fs.IsTemp(e.Name()) {
-			if err := s.remove(filepath.Join(s.dir, e.Name())); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, kind := range []string{changes, snapshot, folder} {
-			if v, ok := versionOf(e.Name(), kind); ok {
-				s.files[kind] = append(s.files[kind], v)
-			}
-		}
-	}
-	for _, vs := range s.files {
-		slices.Sort(vs)
-	}
-	for _, v := range s.files[folder] {
-		if _, whole := slices.BinarySearch(s.files[snapshot], v); !whole {
-			if err := s.fsys.RemoveAll(s.file(v, folder)); err != nil {
+	for _, v := range slices.Clone(s.folder.Versions(folder)) {
+		if !slices.Contains(s.folder.Versions(snapshot), v) {
+			if err := s.folder.FS.RemoveAll(s.file(v, folder)); err != nil {
 				return err
 			}
 		}
 	}
-	delete(s.files, folder)
-	s.listed = true
 	return nil
-}
-
-// versionOf is the version in the name of a file of a kind.
-func versionOf(name, kind string) (version int64, ok bool) {
-	name, ok = strings.CutSuffix(name, kind)
-	version, err := strconv.ParseInt(name, 10, 64)
-	return version, ok && err == nil
-}
-
-func (s *store) remove(name string) error {
-	if err := s.fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// published notes a file that has got its name.
-func (s *store) published(version int64, kind string) {
-	vs := s.files[kind]
-	if i, found := slices.BinarySearch(vs, version); !found {
-		s.files[kind] = slices.Insert(vs, i, version)
-	}
 }
 
 // base is the newest snapshot at or before a version, or 0.
-func (s *store) base(version int64) int64 {
-	base := int64(0)
-	for _, v := range s.files[snapshot] {
-		if v <= version {
-			base = v
-		}
-	}
-	return base
-}
+func (s *store) base(version int64) int64 { return s.folder.Base(version, snapshot) }
 
-// Prepare implements state.Store.
+// Prepare implements state.Versioned.
 func (s *store) Prepare(context.Context) (*fs.Staged, error) {
 	began := time.Now()
 	if err := s.ok(); err != nil {
-		return nil, err
+		return nil, s.readError(err)
 	}
 	// Snapshots that a failed attempt has made are removed: a query that was changed since gives another state. That they are gone is
 	// durable with the new file, which replaces that attempt's.
-	for vs := s.files[snapshot]; len(vs) > 0 && vs[len(vs)-1] > s.version; vs = s.files[snapshot] {
-		if err := s.removeSnapshot(vs[len(vs)-1]); err != nil {
+	for v := s.folder.Newest(snapshot); v > s.version; v = s.folder.Newest(snapshot) {
+		if err := s.removeSnapshot(v); err != nil {
 			return nil, err
 		}
 	}
 	version := s.version + 1
 	var size int64
-	staged, err := fs.StageFunc(s.fsys, s.file(version, changes), func(w fs.Writer) error {
+	staged, err := fs.StageFunc(s.folder.FS, s.file(version, changes), func(w fs.Writer) error {
 		b := newBlockWriter(w, changesMagic)
 		b.header(s.header(version, false))
-		for _, t := range s.tables {
+		for _, t := range s.shards {
 			if err := t.save(b); err != nil {
 				return err
 			}
@@ -318,7 +265,7 @@ func (s *store) Prepare(context.Context) (*fs.Staged, error) {
 	s.commitTime = time.Since(began)
 	return staged.Replacing().Then(func() {
 		began := time.Now()
-		s.published(version, changes)
+		s.folder.Published(version, changes)
 		s.changedBytes += size
 		s.take(version)
 		s.commitTime += time.Since(began)
@@ -327,7 +274,7 @@ func (s *store) Prepare(context.Context) (*fs.Staged, error) {
 
 // take brings the changes of the batch, which are durable now, into the tree. An error is told by whoever uses the tree next.
 func (s *store) take(version int64) {
-	for _, t := range s.tables {
+	for _, t := range s.shards {
 		t.pause()
 	}
 	if _, err := s.apply(version); err != nil {
@@ -336,57 +283,26 @@ func (s *store) take(version int64) {
 	}
 	s.treeVersion = version
 	var held int64
-	for _, t := range s.tables {
+	for _, t := range s.shards {
 		held += t.bytes()
 	}
 	if held > s.grant.workingSet() {
-		for _, t := range s.tables {
+		for _, t := range s.shards {
 			t.forget()
 		}
 	}
 }
 
-// makeDir makes the folder of the files, durably, and for those who look at the checkpoint one for every other partition.
-func (s *store) makeDir() error {
-	if s.made {
-		return nil
-	}
-	if err := fs.MakeDirs(s.fsys, s.dir); err != nil {
-		return err
-	}
-	for p := 1; p < s.spec.Partitions; p++ {
-		dir := filepath.Join(s.top, strconv.Itoa(p))
-		if _, err := s.fsys.Stat(dir); err == nil {
-			continue
-		}
-		if err := s.fsys.MkdirAll(dir); err != nil {
-			return err
-		}
-		w, err := s.fsys.Create(filepath.Join(dir, "_elsewhere"))
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		_, err = io.WriteString(w, "The rows of all partitions are in ../0.\n")
-		if err = errors.Join(err, w.Close()); err != nil {
-			return err
-		}
-	}
-	s.made = true
-	return nil
-}
-
-// Abort implements state.Store. The tree has nothing of the batch yet.
+// Abort implements state.Versioned. The tree has nothing of the batch yet.
 func (s *store) Abort() {
-	s.version, s.listed = -1, false
-	for _, t := range s.tables {
+	s.version = -1
+	s.folder.Forget()
+	for _, t := range s.shards {
 		t.abort()
 	}
 }
 
-// Maintain implements state.Store.
+// Maintain implements state.Versioned.
 func (s *store) Maintain(ctx context.Context, keep int64) error {
 	if s.ok() != nil {
 		return nil // the next Load makes the tree anew, or says why it can't
@@ -410,47 +326,40 @@ func (s *store) Maintain(ctx context.Context, keep int64) error {
 // stay: the oldest one, the newest one, and one between, which is the oldest one later.
 func (s *store) purge(keep int64) error {
 	base := s.base(keep)
-	for len(s.files[snapshot]) > 0 && s.files[snapshot][0] < base {
-		if err := s.removeSnapshot(s.files[snapshot][0]); err != nil {
+	for vs := s.folder.Versions(snapshot); len(vs) > 0 && vs[0] < base; vs = s.folder.Versions(snapshot) {
+		if err := s.removeSnapshot(vs[0]); err != nil {
 			return err
 		}
 	}
-	for len(s.files[snapshot]) > maxSnapshots {
-		if err := s.removeSnapshot(s.files[snapshot][maxSnapshots-1]); err != nil {
+	for vs := s.folder.Versions(snapshot); len(vs) > maxSnapshots; vs = s.folder.Versions(snapshot) {
+		if err := s.removeSnapshot(vs[maxSnapshots-1]); err != nil {
 			return err
 		}
 	}
-	for len(s.files[changes]) > 0 && s.files[changes][0] <= base {
-		if err := s.remove(s.file(s.files[changes][0], changes)); err != nil {
-			return err
-		}
-		s.files[changes] = s.files[changes][1:]
-	}
-	return nil
+	return s.folder.RemoveUpTo(base, changes)
 }
 
 const maxSnapshots = 3
 
 // removeSnapshot removes the file that makes a folder a snapshot, then the folder.
 func (s *store) removeSnapshot(version int64) error {
-	if err := s.remove(s.file(version, snapshot)); err != nil {
+	if err := s.folder.Remove(version, snapshot); err != nil {
 		return err
 	}
-	s.files[snapshot] = slices.DeleteFunc(s.files[snapshot], func(v int64) bool { return v == version })
-	return s.fsys.RemoveAll(s.file(version, folder))
+	return s.folder.FS.RemoveAll(s.file(version, folder))
 }
 
-// Stats implements state.Store.
+// Stats implements state.Versioned.
 func (s *store) Stats() state.Stats {
 	st := state.Stats{Hits: s.hits, Misses: s.misses, LoadTime: s.loadTime, CommitTime: s.commitTime, Disk: s.treeBytes, Bytes: s.treeMemory}
-	for _, t := range s.tables {
-		st.Rows += t.count
+	for _, t := range s.shards {
+		st.Rows += t.rows()
 		st.Bytes += t.bytes()
 	}
 	return st
 }
 
-// Close implements state.Store.
+// Close implements state.Versioned.
 func (s *store) Close() error {
 	s.Abort()
 	err := s.drop()

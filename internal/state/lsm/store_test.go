@@ -147,7 +147,7 @@ func openLSM(t fatal, fsys fs.FS, k kind, partitions int) *side {
 	t.Helper()
 	p := Provider{FS: fsys, Memory: &Memory{}, Limit: minLimit}
 	o := openSide(t, p, spec(k, partitions), k.byValue())
-	small(p, o.Store.(*store))
+	small(p, o.Store.(*tableStore).store)
 	return o
 }
 

@@ -14,6 +14,19 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
+// tableStore implements state.Store.
+type tableStore struct{ *store }
+
+// Attach implements state.Store.
+func (s *tableStore) Attach(shard int, v state.Values) {
+	t := newTable(s.store, shard, v)
+	s.layout = t.layout
+	s.shards[shard] = t
+}
+
+// Table implements state.Store.
+func (s *tableStore) Table(shard int) state.Table { return s.shards[shard].(*table) }
+
 // table is one shard's working set: rows that were brought in or added, with what the tree does not know of them yet.
 type table struct {
 	s      *store
@@ -94,7 +107,7 @@ func (t *table) clean() {
 	t.gone, t.goneKeys, t.goneAt = nil, nil, nil
 }
 
-// pause lets go of the tree, which is about to change.
+// pause implements shard.
 func (t *table) pause() {
 	if t.cursor != nil {
 		_ = t.cursor.Close()
@@ -105,7 +118,7 @@ func (t *table) pause() {
 	}
 }
 
-// abort drops all that a batch has done.
+// abort implements shard.
 func (t *table) abort() {
 	t.pause()
 	t.forget()
@@ -113,8 +126,11 @@ func (t *table) abort() {
 	t.err = nil
 }
 
-// begin reads what the tree says of the shard.
-func (t *table) begin() (err error) {
+// begin implements shard.
+func (t *table) begin(fresh bool) (err error) {
+	if fresh {
+		t.filter, t.misses = nil, 0
+	}
 	t.next, t.count, err = t.s.meta(t.shard)
 	t.inTree = t.count > 0
 	return err
@@ -506,6 +522,9 @@ func (t *table) Sort(rows []uint32) {
 
 // Keys implements state.Table.
 func (t *table) Keys(rows []uint32) []*vec.Vector { return t.keys.Keys(rows) }
+
+// rows implements shard.
+func (t *table) rows() int64 { return t.count }
 
 // bytes estimates the memory held.
 func (t *table) bytes() int64 {

@@ -22,7 +22,7 @@ import (
 // treeFormat is the version of the database's own files. A newer one is another line in docs/format/state-lsm.md.
 const treeFormat = pebble.FormatTableFormatV6
 
-func (s *store) live() string    { return filepath.Join(s.dir, s.scratch) }
+func (s *store) live() string    { return filepath.Join(s.folder.Dir, s.scratch) }
 func (s *store) treeDir() string { return filepath.Join(s.live(), "tree") }
 
 // tableFile tells whether a file of the tree never changes.
@@ -43,10 +43,10 @@ type snapshotHeader struct {
 
 // openTree makes the tree of a snapshot, or an empty one for version 0.
 func (s *store) openTree(base int64) error {
-	if err := s.fsys.RemoveAll(s.live()); err != nil {
+	if err := s.folder.FS.RemoveAll(s.live()); err != nil {
 		return err
 	}
-	if err := s.fsys.MkdirAll(s.treeDir()); err != nil {
+	if err := s.folder.FS.MkdirAll(s.treeDir()); err != nil {
 		return err
 	}
 	s.durable = map[string]bool{}
@@ -55,7 +55,7 @@ func (s *store) openTree(base int64) error {
 			return err
 		}
 	}
-	s.disk, s.lost = &disk{fsys: s.fsys}, nil
+	s.disk, s.lost = &disk{fsys: s.folder.FS}, nil
 	if err := s.open(base > 0); err != nil {
 		name := s.treeDir()
 		if base > 0 {
@@ -132,7 +132,7 @@ func (s *store) copySnapshot(version int64) error {
 
 // reading opens a file of the state and hands it over.
 func (s *store) reading(name, missing string, read func(io.Reader) error) error {
-	f, err := s.fsys.Open(name)
+	f, err := s.folder.FS.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errclass.New(missing, "fileToRead", name, "clazz", Name).WithCause(err)
 	}
@@ -145,7 +145,7 @@ func (s *store) reading(name, missing string, read func(io.Reader) error) error 
 
 // copyFile links or, if it may change, copies one file of a snapshot.
 func (s *store) copyFile(from string, f snapshotFile) error {
-	info, err := s.fsys.Stat(from)
+	info, err := s.folder.FS.Stat(from)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return errclass.New("CANNOT_LOAD_STATE_STORE.CANNOT_READ_MISSING_SNAPSHOT_FILE", "fileToRead", from, "clazz", Name).WithCause(err)
@@ -157,16 +157,16 @@ func (s *store) copyFile(from string, f snapshotFile) error {
 	to := filepath.Join(s.treeDir(), f.Name)
 	if tableFile(f.Name) {
 		s.durable[f.Name] = true
-		return fs.Link(s.fsys, from, to)
+		return fs.Link(s.folder.FS, from, to)
 	}
-	content, err := fs.ReadFile(s.fsys, from)
+	content, err := fs.ReadFile(s.folder.FS, from)
 	if err != nil {
 		return fmt.Errorf("read state: %w", err)
 	}
 	if crc32.Checksum(content, castagnoli) != f.CRC {
 		return damaged(from, errors.New("its checksum does not match"))
 	}
-	w, err := s.fsys.Create(to)
+	w, err := s.folder.FS.Create(to)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *store) drop() error {
 	if s.disk == nil {
 		return nil
 	}
-	for _, t := range s.tables {
+	for _, t := range s.shards {
 		t.pause()
 	}
 	var err error
@@ -188,7 +188,7 @@ func (s *store) drop() error {
 		err = s.closeTree()
 	}
 	s.tree, s.disk, s.lost = nil, nil, nil
-	return errors.Join(err, s.fsys.RemoveAll(s.live()))
+	return errors.Join(err, s.folder.FS.RemoveAll(s.live()))
 }
 
 // closeTree ends the database's goroutines. What it says of a tree that is lost is of no interest.
@@ -284,14 +284,16 @@ type applier struct {
 }
 
 func (a *applier) commit() error {
-	if a.batch.Empty() {
-		return a.s.ok()
+	if !a.batch.Empty() {
+		if err := a.s.tree.Apply(a.batch, pebble.NoSync); err != nil {
+			return a.s.readError(err)
+		}
+		a.batch.Reset()
 	}
-	if err := a.s.tree.Apply(a.batch, pebble.NoSync); err != nil {
+	if err := a.s.ok(); err != nil {
 		return a.s.readError(err)
 	}
-	a.batch.Reset()
-	return a.s.ok()
+	return nil
 }
 
 // add applies a block of operations.
@@ -375,7 +377,7 @@ func (a *applier) expire(shard int, bound int64) error {
 // makeSnapshot makes the tree's version durable in files.
 func (s *store) makeSnapshot(ctx context.Context) error {
 	dir := s.file(s.version, folder)
-	if err := s.fsys.RemoveAll(dir); err != nil {
+	if err := s.folder.FS.RemoveAll(dir); err != nil {
 		return err
 	}
 	if err := s.tree.Flush(); err != nil {
@@ -389,7 +391,7 @@ func (s *store) makeSnapshot(ctx context.Context) error {
 	}
 	h := snapshotHeader{header: s.header(s.version, true)}
 	var fresh, names []string
-	entries, err := s.fsys.ReadDir(dir)
+	entries, err := s.folder.FS.ReadDir(dir)
 	if err != nil {
 		return err
 	}
@@ -401,7 +403,7 @@ func (s *store) makeSnapshot(ctx context.Context) error {
 		}
 		f := snapshotFile{Name: e.Name(), Size: info.Size()}
 		if !tableFile(f.Name) {
-			content, err := fs.ReadFile(s.fsys, name)
+			content, err := fs.ReadFile(s.folder.FS, name)
 			if err != nil {
 				return err
 			}
@@ -414,7 +416,7 @@ func (s *store) makeSnapshot(ctx context.Context) error {
 		}
 		h.Files = append(h.Files, f)
 	}
-	if err := fs.SyncAll(ctx, s.fsys, fresh, []string{dir, s.dir}); err != nil {
+	if err := fs.SyncAll(ctx, s.folder.FS, fresh, []string{dir, s.folder.Dir}); err != nil {
 		return err
 	}
 	// What the tree has dropped is of no interest any more.
@@ -422,7 +424,7 @@ func (s *store) makeSnapshot(ctx context.Context) error {
 	for _, n := range names {
 		s.durable[n] = true
 	}
-	staged, err := fs.StageFunc(s.fsys, s.file(s.version, snapshot), func(w fs.Writer) error {
+	staged, err := fs.StageFunc(s.folder.FS, s.file(s.version, snapshot), func(w fs.Writer) error {
 		b := newBlockWriter(w, snapshotMagic)
 		b.header(h)
 		return b.end()
@@ -435,7 +437,7 @@ func (s *store) makeSnapshot(ctx context.Context) error {
 	if err := r.Commit(ctx); err != nil {
 		return err
 	}
-	s.published(s.version, snapshot)
+	s.folder.Published(s.version, snapshot)
 	s.changedBytes = 0
 	return nil
 }

@@ -55,7 +55,7 @@ func (t *table) treeRows(expire bool, bound int64) (*treeRows, error) {
 		x.byTime = &timeRows{t: t, it: it}
 		return x, nil
 	}
-	x.sorted = newSorter(t.s, t.s.grant.workingSet()/int64(2*len(t.s.tables)))
+	x.sorted = newSorter(t.s, t.s.grant.workingSet()/int64(2*len(t.s.shards)))
 	if err := x.sort(expire); err != nil {
 		return nil, errors.Join(err, x.close())
 	}

@@ -2,6 +2,7 @@ package mem
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/millrace/millrace/internal/state"
@@ -33,11 +34,14 @@ func (s *kvStore) saved() error {
 	return nil
 }
 
-// apply puts keys where their hashes say, whatever the number of partitions was when they were written.
+// apply puts keys where their hashes say.
 func (s *kvStore) apply(name string, segment []byte) (state.Header, error) {
 	of := func(key []byte) *kv { return s.shards[state.KeyShard(key, s.spec.Partitions)] }
 	put := func(key, value []byte) { of(key).put(key, value) }
 	h, err := state.DecodeKVSegment(s.spec, name, segment, put, func(key []byte) { of(key).m.Delete(key) })
+	if err == nil && h.Partitions != s.spec.Partitions {
+		err = state.Damaged(name, fmt.Errorf("it has %d partitions", h.Partitions))
+	}
 	return h, err
 }
 

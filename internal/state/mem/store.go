@@ -4,11 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
@@ -37,7 +32,7 @@ func (p Provider) OpenKV(dir string, spec state.Spec) (state.KVStore, error) {
 	for i := range s.shards {
 		s.shards[i] = newKV()
 	}
-	s.store = newStore(p.FS, dir, spec, s)
+	s.store = newStore(p.FS, dir, spec.AsKV(), s)
 	return s, nil
 }
 
@@ -53,20 +48,12 @@ type content interface {
 	stats(*state.Stats)
 }
 
-// store implements state.Versioned. Files: <version>.delta and <version>.snapshot, in the folder of partition 0; the folders of the
-// other partitions say so.
+// store implements state.Versioned. Its files are <version>.delta and <version>.snapshot.
 type store struct {
-	fsys    fs.FS
-	top     string // of the operator
-	dir     string
+	folder  *state.Folder
 	spec    state.Spec
 	content content
 	version int64
-	made    bool // the directories exist
-
-	// The files there are, by kind, ascending: those of the last listing and what was published or deleted since.
-	listed bool
-	files  map[string][]int64
 
 	// A snapshot is due when the deltas since the last one are larger than it and minSnapshot, or maxDeltas in number.
 	minSnapshot, maxDeltas int64
@@ -77,19 +64,14 @@ type store struct {
 }
 
 func newStore(fsys fs.FS, dir string, spec state.Spec, c content) *store {
-	top := filepath.Join(dir, strconv.Itoa(spec.Operator))
 	return &store{
-		fsys: fsys, top: top, dir: filepath.Join(top, "0"), spec: spec, content: c, version: -1,
+		folder: state.NewFolder(fsys, dir, spec, delta, snapshot), spec: spec, content: c, version: -1,
 		minSnapshot: minSnapshotBytes, maxDeltas: snapshotDeltas,
 	}
 }
 
 // Version implements state.Versioned.
 func (s *store) Version() int64 { return s.version }
-
-func (s *store) file(version int64, kind string) string {
-	return filepath.Join(s.dir, strconv.FormatInt(version, 10)+kind)
-}
 
 const (
 	delta    = ".delta"
@@ -106,10 +88,10 @@ func (s *store) Load(ctx context.Context, version int64) error {
 		s.misses++
 	}
 	s.Abort()
-	if err := s.list(); err != nil {
+	if err := s.folder.List(); err != nil {
 		return err
 	}
-	base := s.base(version)
+	base := s.folder.Base(version, snapshot)
 	s.snapshotBytes, s.deltaBytes = 0, 0
 	for v := base; v <= version; v++ {
 		if err := ctx.Err(); err != nil {
@@ -137,68 +119,10 @@ func (s *store) Load(ctx context.Context, version int64) error {
 	return nil
 }
 
-// list finds out which files there are, and removes what a crash has left of files that never got their name: the checkpoint is
-// locked by us.
-func (s *store) list() error {
-	if s.listed {
-		return nil
-	}
-	s.files = map[string][]int64{}
-	entries, err := s.fsys.ReadDir(s.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, e := range entries {
-		if fs.IsTemp(e.Name()) {
-			if err := s.remove(filepath.Join(s.dir, e.Name())); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, kind := range []string{delta, snapshot} {
-			name, ok := strings.CutSuffix(e.Name(), kind)
-			if v, err := strconv.ParseInt(name, 10, 64); ok && err == nil {
-				s.files[kind] = append(s.files[kind], v)
-			}
-		}
-	}
-	for _, vs := range s.files {
-		slices.Sort(vs)
-	}
-	s.listed = true
-	return nil
-}
-
-func (s *store) remove(name string) error {
-	if err := s.fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// published notes a file that has got its name.
-func (s *store) published(version int64, kind string) {
-	vs := s.files[kind]
-	if i, found := slices.BinarySearch(vs, version); !found {
-		s.files[kind] = slices.Insert(vs, i, version)
-	}
-}
-
-// base is the newest snapshot at or before a version, or 0.
-func (s *store) base(version int64) int64 {
-	base := int64(0)
-	for _, v := range s.files[snapshot] {
-		if v <= version {
-			base = v
-		}
-	}
-	return base
-}
-
 // read applies one segment.
 func (s *store) read(version int64, kind string) (int64, error) {
-	name := s.file(version, kind)
-	content, err := fs.ReadFile(s.fsys, name)
+	name := s.folder.File(version, kind)
+	content, err := fs.ReadFile(s.folder.FS, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, errclass.New("CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_NOT_EXISTS", "fileToRead", name, "clazz", Name).WithCause(err)
 	}
@@ -222,18 +146,17 @@ func (s *store) Prepare(context.Context) (*fs.Staged, error) {
 		return nil, err
 	}
 	// The delta of a version that a failed attempt has left behind is replaced.
-	if err := s.makeDir(); err != nil {
+	if err := s.folder.Make(); err != nil {
 		return nil, err
 	}
 	// So are snapshots that such an attempt has made: a query that was changed since gives another state. That they are gone is
 	// durable with the new file.
-	for vs := s.files[snapshot]; len(vs) > 0 && vs[len(vs)-1] > s.version; vs = s.files[snapshot] {
-		if err := s.remove(s.file(vs[len(vs)-1], snapshot)); err != nil {
+	for v := s.folder.Newest(snapshot); v > s.version; v = s.folder.Newest(snapshot) {
+		if err := s.folder.Remove(v, snapshot); err != nil {
 			return nil, err
 		}
-		s.files[snapshot] = vs[:len(vs)-1]
 	}
-	staged, err := fs.Stage(s.fsys, s.file(s.version+1, delta), content)
+	staged, err := fs.Stage(s.folder.FS, s.folder.File(s.version+1, delta), content)
 	if err != nil {
 		return nil, err
 	}
@@ -243,39 +166,7 @@ func (s *store) Prepare(context.Context) (*fs.Staged, error) {
 	s.version++
 	s.deltaBytes += int64(len(content))
 	version := s.version
-	return staged.Replacing().Then(func() { s.published(version, delta) }, nil), nil
-}
-
-// makeDir makes the folder of the segments, durably, and for those who look at the checkpoint one for every other partition.
-func (s *store) makeDir() error {
-	if s.made {
-		return nil
-	}
-	if err := fs.MakeDirs(s.fsys, s.dir); err != nil {
-		return err
-	}
-	for p := 1; p < s.spec.Partitions; p++ {
-		dir := filepath.Join(s.top, strconv.Itoa(p))
-		if _, err := s.fsys.Stat(dir); err == nil {
-			continue
-		}
-		if err := s.fsys.MkdirAll(dir); err != nil {
-			return err
-		}
-		w, err := s.fsys.Create(filepath.Join(dir, "_elsewhere"))
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		_, err = io.WriteString(w, "The rows of all partitions are in ../0.\n")
-		if err = errors.Join(err, w.Close()); err != nil {
-			return err
-		}
-	}
-	s.made = true
-	return nil
+	return staged.Replacing().Then(func() { s.folder.Published(version, delta) }, nil), nil
 }
 
 func (s *store) encode(version int64, whole bool) ([]byte, error) {
@@ -284,7 +175,8 @@ func (s *store) encode(version int64, whole bool) ([]byte, error) {
 
 // Abort implements state.Versioned.
 func (s *store) Abort() {
-	s.version, s.listed = -1, false
+	s.version = -1
+	s.folder.Forget()
 	s.content.reset()
 }
 
@@ -296,39 +188,26 @@ const snapshotDeltas = 200
 
 // Maintain implements state.Versioned. A snapshot is due when the deltas since the last one have grown larger than the state.
 func (s *store) Maintain(ctx context.Context, keep int64) error {
-	last := s.base(s.version)
+	last := s.folder.Base(s.version, snapshot)
 	due := s.deltaBytes > max(s.minSnapshot, s.snapshotBytes) || s.version-last >= s.maxDeltas
 	if due && last != s.version {
 		content, err := s.encode(s.version, true)
 		if err != nil {
 			return err
 		}
-		if err := fs.Replace(ctx, s.fsys, s.file(s.version, snapshot), content); err != nil {
+		if err := fs.Replace(ctx, s.folder.FS, s.folder.File(s.version, snapshot), content); err != nil {
 			return err
 		}
-		s.published(s.version, snapshot)
+		s.folder.Published(s.version, snapshot)
 		s.snapshotBytes, s.deltaBytes = int64(len(content)), 0
 	}
 	return s.purge(keep)
 }
 
-// purge deletes the files that no version from keep on needs. Deleting is not made durable: what comes back after a crash is deleted
-// again.
+// purge deletes the files that no version from keep on needs.
 func (s *store) purge(keep int64) error {
-	base := s.base(keep)
-	for _, kind := range []string{delta, snapshot} {
-		needed := base
-		if kind == delta {
-			needed++ // the base is a snapshot
-		}
-		for len(s.files[kind]) > 0 && s.files[kind][0] < needed {
-			if err := s.remove(s.file(s.files[kind][0], kind)); err != nil {
-				return err
-			}
-			s.files[kind] = s.files[kind][1:]
-		}
-	}
-	return nil
+	base := s.folder.Base(keep, snapshot)
+	return errors.Join(s.folder.RemoveUpTo(base, delta), s.folder.RemoveUpTo(base-1, snapshot))
 }
 
 // Stats implements state.Versioned.

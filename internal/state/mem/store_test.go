@@ -428,9 +428,7 @@ func TestFoldersOfPartitions(t *testing.T) {
 
 func BenchmarkSmallBatch(b *testing.B) {
 	s := open(b, fs.Local(), 2)
-	s.top, s.dir = b.TempDir(), ""
-	s.dir = s.top + "/0"
-	s.fsys = fs.WithoutSync(fs.Local())
+	s.folder = state.NewFolder(fs.WithoutSync(fs.Local()), b.TempDir(), s.spec, delta, snapshot)
 	s.minSnapshot, s.maxDeltas = 1<<20, 200
 	s.load(b, 0)
 	keys := many(100, 0)

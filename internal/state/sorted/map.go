@@ -9,9 +9,14 @@ import (
 // Entry is what a map holds of one key.
 type Entry struct {
 	Key, Value []byte // never changed once they are in a map
-	// Gone marks a key that was removed, in maps that keep such keys.
+
+	// The rest is the owner's.
+
+	// Gone marks a key that was removed.
 	Gone bool
-	// Epoch is when the entry was put, for the map's owner.
+	// Stored marks a key that is also kept elsewhere.
+	Stored bool
+	// Epoch is when the entry was put.
 	Epoch uint32
 }
 
