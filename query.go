@@ -2,6 +2,7 @@ package millrace
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -121,6 +122,21 @@ func (q *StreamingQuery) ProcessAllAvailable(ctx context.Context) error {
 // Stop stops the query and waits for it to end. To stop a query that has ended is no error.
 func (q *StreamingQuery) Stop(ctx context.Context) error {
 	_, err := q.call(ctx, &connectpb.StreamingQueryCommand{Command: &connectpb.StreamingQueryCommand_Stop{Stop: true}})
+	return err
+}
+
+// Drain lets the batch in flight finish, stops the query and waits for it to end; Stop abandons the batch, and the next run does it
+// again. The error is that of a batch that failed meanwhile. If ctx ends before the batch, the query still ends after it. Spark has no
+// such command: only millrace's own server and an engine in the process can drain.
+func (q *StreamingQuery) Drain(ctx context.Context) error {
+	c, err := connectpb.NewDrainQuery(&connectpb.StreamingQueryInstanceId{Id: q.id, RunId: q.runID})
+	if err != nil {
+		return err
+	}
+	err = q.s.command(ctx, c, nil)
+	if e, ok := errors.AsType[*Error](err); ok && strings.Contains(e.Message, "No handler found for extension") {
+		return errclass.New("UNSUPPORTED_STREAMING_OPERATION.DRAIN", "id", q.id).WithCause(e)
+	}
 	return err
 }
 

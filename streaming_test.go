@@ -1,6 +1,7 @@
 package millrace_test
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -360,5 +361,32 @@ func TestObservedStreams(t *testing.T) {
 		if raw := string(p.ObservedMetrics["sums"]); !strings.Contains(raw, "60") || !strings.Contains(raw, "3") {
 			t.Errorf("metrics %v", p.ObservedMetrics)
 		}
+	})
+}
+
+// A drained query has written what it had begun; Spark has no such command and says so.
+func TestDrain(t *testing.T) {
+	each(t, func(t *testing.T, spark *millrace.Session) {
+		n := name()
+		q, err := spark.ReadStream().SchemaDDL("ts TIMESTAMP, user STRING, amount INT").JSON(events(t)).
+			WriteStream().Format("memory").QueryName(n).Start(ctx(t))
+		if err != nil {
+			t.Fatal(detail(err))
+		}
+		if err := q.ProcessAllAvailable(ctx(t)); err != nil {
+			t.Fatal(detail(err))
+		}
+		err = q.Drain(ctx(t))
+		if strings.HasSuffix(t.Name(), "/spark") {
+			if e, ok := errors.AsType[*millrace.Error](err); !ok || e.Class != "UNSUPPORTED_STREAMING_OPERATION.DRAIN" {
+				t.Errorf("drain: %v", err)
+			}
+			_ = q.Stop(ctx(t))
+			return
+		}
+		if active, aerr := q.IsActive(ctx(t)); err != nil || aerr != nil || active {
+			t.Errorf("drain: %v, active %v, %v", err, active, aerr)
+		}
+		expect(t, sql(t, spark, "SELECT count(*) FROM "+n), row(int64(3)))
 	})
 }

@@ -37,6 +37,9 @@ func init() {
 type Options struct {
 	// Workers is the number of goroutines that compute side by side, 0 for one for each core.
 	Workers int
+	// Drain is how long streaming queries may finish their batches when the server is told to stop; 0 abandons them, and the next run
+	// of the query does them again.
+	Drain time.Duration
 	// Conf are settings that sessions start with.
 	Conf map[string]string
 	// Log is told about the lives of queries and sessions; nil for silence.
@@ -65,6 +68,11 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 	case err = <-failed:
 		serving = false
 	case <-ctx.Done():
+	}
+	if serving && o.Drain > 0 {
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.Drain)
+		_ = svc.Drain(drain) // what has not ended by then is stopped below
+		cancel()
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()

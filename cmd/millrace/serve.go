@@ -22,6 +22,7 @@ type serveCmd struct {
 	Conf      map[string]string `help:"Settings that sessions start with (key=value)." short:"c" mapsep:"none"`
 	Workers   int               `help:"How many goroutines compute at a time; all cores by default."`
 	Warehouse string            `help:"Directory of tables." default:"spark-warehouse"`
+	Drain     time.Duration     `help:"How long streaming queries may finish their batches after SIGINT or SIGTERM; 0 abandons them." default:"5s" name:"drain-timeout"`
 	LogLevel  slog.Level        `help:"Least level of what is logged." default:"INFO"`
 }
 
@@ -54,6 +55,13 @@ func (s *serveCmd) Run(ctx context.Context) error {
 	case err = <-failed:
 	case <-ctx.Done():
 		log.Info("stopping")
+	}
+	if err == nil && s.Drain > 0 {
+		drain, cancel := context.WithTimeout(context.Background(), s.Drain)
+		if derr := svc.Drain(drain); derr != nil {
+			log.Warn("some batches did not finish in time and are run again by the next run of their query", "timeout", s.Drain)
+		}
+		cancel()
 	}
 	end, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()

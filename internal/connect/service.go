@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"runtime/debug"
 	"sync"
@@ -70,6 +71,24 @@ func (s *Service) Close(ctx context.Context) error {
 		s.cancel()
 		return ctx.Err()
 	}
+}
+
+// Drain lets the batches in flight of all streaming queries finish, as the last ones, but no longer than ctx lasts. Requests are served
+// meanwhile, so that clients see their queries end.
+func (s *Service) Drain(ctx context.Context) error {
+	s.mu.Lock()
+	var all []*holder
+	for _, h := range s.sessions {
+		all = append(all, h)
+	}
+	s.mu.Unlock()
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, h := range all {
+		wg.Go(func() { errs[i] = h.streams.Drain(ctx) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // sweepEvery is how often expired sessions and operations are looked for.

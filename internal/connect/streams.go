@@ -7,6 +7,8 @@ import (
 	"io"
 	"time"
 
+	"google.golang.org/protobuf/types/known/anypb"
+
 	"github.com/millrace/millrace/internal/analyze"
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/errclass"
@@ -334,6 +336,22 @@ func (h *holder) listening() bool {
 
 // streaming tells whether a query is running.
 func (h *holder) streaming() bool { return len(h.streams.Active()) > 0 }
+
+// drain lets a query finish its batch and waits for its end.
+func (op *operation) drain(extension *anypb.Any) error {
+	id, ok, err := connectpb.DrainQuery(extension)
+	if err != nil {
+		return errclass.New("CONNECT_INVALID_PLAN.MALFORMED", "reason", "the command that drains a query cannot be read").WithCause(err)
+	}
+	if !ok {
+		return errclass.New("CONNECT.UNSUPPORTED_COMMAND", "command", "extension "+extension.GetTypeUrl())
+	}
+	q, err := op.h.streams.Find(id.GetId(), id.GetRunId())
+	if err != nil {
+		return err
+	}
+	return q.Drain(op.ctx)
+}
 
 // closeStreams stops the session's queries and ends its stream of events.
 func (h *holder) closeStreams(ctx context.Context) {

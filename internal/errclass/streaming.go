@@ -44,6 +44,7 @@ var streamingTable = table{
 	"UNSUPPORTED_STREAMING_OPERATION.GLOBAL_SESSION_WINDOW":       {"0A000", Analysis, "A session window on a stream needs another grouping column beside it."},
 	"UNSUPPORTED_STREAMING_OPERATION.WATERMARK_REDEFINED":         {"0A000", Analysis, "The watermark is defined a second time on <column>; remove one withWatermark."},
 	"UNSUPPORTED_STREAMING_OPERATION.STATEFUL_FUNCTION":           {"0A000", Analysis, "<operation> is not supported on streams in output mode <outputMode>."},
+	"UNSUPPORTED_STREAMING_OPERATION.DRAIN":                       {"0A000", Unsupported, "The server cannot drain the query <id>: only millrace has such a command. Stop it instead; its next run does the batch in flight again."},
 	"UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS":                  {"0A000", Analysis, "The continuous trigger does not support <operation>."},
 	"UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS_FOREACH_BATCH":    {"0A000", Analysis, "foreachBatch does not work with the continuous trigger."},
 	"UNSUPPORTED_STREAMING_OPERATION.PARTITION_BY":                {"0A000", Analysis, "partitionBy does not work with the sink <sink>."},

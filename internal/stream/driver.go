@@ -231,7 +231,7 @@ func (d *driver) openState(at checkpoint.Resume) error {
 // backToBack runs a batch as soon as the one before is done, and looks again after a short while when there was nothing.
 func (d *driver) backToBack(ctx context.Context) error {
 	delay := d.conf.Duration("spark.sql.streaming.pollingDelay")
-	for {
+	for !d.q.draining() {
 		ran, err := d.step(ctx, source.LimitDefault)
 		if err != nil {
 			return err
@@ -243,6 +243,7 @@ func (d *driver) backToBack(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // poll waits before the next look. Whoever waits for all data to be processed cuts it short.
@@ -252,6 +253,8 @@ func (d *driver) poll(ctx context.Context, delay time.Duration) error {
 	for {
 		select {
 		case <-passed:
+			return nil
+		case <-d.q.drain:
 			return nil
 		case <-d.q.wake:
 			if d.q.awaited() {
@@ -267,7 +270,7 @@ func (d *driver) poll(ctx context.Context, delay time.Duration) error {
 // point that it has missed, once, however many there were.
 func (d *driver) onGrid(ctx context.Context) error {
 	every := d.trigger.every
-	for {
+	for !d.q.draining() {
 		began := d.rt.Clock.Now()
 		next := began.Truncate(0).Add(every - time.Duration(floorMod(began.UnixNano(), int64(every))))
 		if _, err := d.step(ctx, source.LimitDefault); err != nil {
@@ -280,10 +283,11 @@ func (d *driver) onGrid(ctx context.Context) error {
 		if took := d.rt.Clock.Now().Sub(began); took > every {
 			d.rt.Log.Warn("batch takes longer than the trigger's interval", "id", d.q.id, "took", took, "interval", every)
 		}
-		if err := engine.Sleep(ctx, d.rt.Clock, next.Sub(d.rt.Clock.Now())); err != nil {
+		if err := d.sleep(ctx, next.Sub(d.rt.Clock.Now())); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 func floorMod(x, y int64) int64 {
@@ -310,7 +314,7 @@ func (d *driver) availableNow(ctx context.Context) error {
 			return err
 		}
 	}
-	for {
+	for !d.q.draining() {
 		ran, err := d.step(ctx, source.LimitDefault)
 		if err != nil {
 			return err
@@ -319,6 +323,7 @@ func (d *driver) availableNow(ctx context.Context) error {
 			return d.closeAll(ctx)
 		}
 	}
+	return nil
 }
 
 // step is one trigger. The crash remarks say what a crash after the line means.

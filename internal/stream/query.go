@@ -32,7 +32,9 @@ type Query struct {
 	looks, idle, wanted int64
 	changed             chan struct{} // closed and replaced whenever idle moves
 
-	done chan struct{} // closed when the run has ended and given everything back
+	drain     chan struct{} // closed when no other batch is to be begun
+	drainOnce sync.Once
+	done      chan struct{} // closed when the run has ended and given everything back
 }
 
 // ID is the query's id, the same for all runs on one checkpoint.

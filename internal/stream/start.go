@@ -137,7 +137,7 @@ func (d *driver) newQuery(r *StartRequest) *Query {
 	q := &Query{
 		m: d.m, id: d.id, runID: uuid.NewString(), name: r.Name, started: d.rt.Clock.Now(), tags: r.Tags,
 		stopTimeout: d.conf.Duration("spark.sql.streaming.stopTimeout"),
-		wake:        make(chan struct{}, 1), changed: make(chan struct{}), done: make(chan struct{}),
+		wake:        make(chan struct{}, 1), changed: make(chan struct{}), drain: make(chan struct{}), done: make(chan struct{}),
 		status: Status{Message: "Initializing StreamExecution"},
 	}
 	q.recent.size = int(d.conf.Int("spark.sql.streaming.numRecentProgressUpdates"))
