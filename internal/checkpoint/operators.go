@@ -60,6 +60,15 @@ func (c *Checkpoint) StageOperator(op Operator) (*fs.Staged, error) {
 	return s.Then(nil, func(err error) error { return addError(file, 0, err) }), nil
 }
 
+// ReplaceOperator writes the metadata of an operator in place of what there is: when the number of its partitions has changed.
+func (c *Checkpoint) ReplaceOperator(ctx context.Context, op Operator) error {
+	file := c.operatorFile(op.ID)
+	if err := fs.Replace(ctx, c.fsys, file, appendOperator(nil, op)); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	return nil
+}
+
 // Operators reads the metadata of all operators, by id. Operators of which there is state but no metadata
 // are not among them.
 func (c *Checkpoint) Operators() ([]Operator, error) {

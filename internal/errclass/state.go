@@ -2,14 +2,15 @@ package errclass
 
 // stateTable: the state of streaming queries and the source that reads it.
 var stateTable = table{
-	"STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA":      {"42K03", Analysis, "The stateful operators of the query (<OpsInCurBatchSeq>) are not those of its checkpoint (<OpsInMetadataSeq>); use another checkpointLocation."},
-	"STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY":          {"42K03", SparkFailure, "The query has state, but the checkpoint <checkpointLocation> holds no directory for it."},
-	"STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY":                    {"42K03", SparkFailure, "The state directory <checkpointLocation> of a new query is not empty; use another checkpointLocation."},
-	"STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE":                        {"XXKST", Unsupported, "The key of the state is now <newKeySchema>, but the checkpoint holds <storedKeySchema>. Undo the change of the grouping columns or use another checkpointLocation."},
-	"STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE":                      {"XXKST", Unsupported, "The value of the state is now <newValueSchema>, but the checkpoint holds <storedValueSchema>. Undo the change of the aggregates or use another checkpointLocation."},
-	"STATE_STORE_MEANING_NOT_COMPATIBLE":                           {"XXKST", Unsupported, "The state was built by <stored>, but the query now computes <new>, which would mix old and new results. Undo the change or use another checkpointLocation."},
-	"STATE_STORE_COMMIT_VALIDATION_FAILED":                         {"XXKST", SparkFailure, "The batch <batchId> ended without all of its state (<expectedCommits> stores expected, <actualCommits> written; missing: <missingCommits>). A foreachBatch function must use the whole frame it is given."},
-	"STATE_STORE_INVALID_CONFIG_AFTER_RESTART":                     {"42K06", Unsupported, "The configuration <configName> cannot change from <oldConfig> to <newConfig> when the query restarts; set it back or use another checkpointLocation."},
+	"STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA": {"42K03", Analysis, "The stateful operators of the query (<OpsInCurBatchSeq>) are not those of its checkpoint (<OpsInMetadataSeq>); use another checkpointLocation."},
+	"STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY":     {"42K03", SparkFailure, "The query has state, but the checkpoint <checkpointLocation> holds no directory for it."},
+	"STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY":               {"42K03", SparkFailure, "The state directory <checkpointLocation> of a new query is not empty; use another checkpointLocation."},
+	"STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE":                   {"XXKST", Unsupported, "The key of the state is now <newKeySchema>, but the checkpoint holds <storedKeySchema>. Undo the change of the grouping columns or use another checkpointLocation."},
+	"STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE":                 {"XXKST", Unsupported, "The value of the state is now <newValueSchema>, but the checkpoint holds <storedValueSchema>. Undo the change of the aggregates or use another checkpointLocation."},
+	"STATE_STORE_MEANING_NOT_COMPATIBLE":                      {"XXKST", Unsupported, "The state was built by <stored>, but the query now computes <new>, which would mix old and new results. Undo the change or use another checkpointLocation."},
+	"STATE_STORE_COMMIT_VALIDATION_FAILED":                    {"XXKST", SparkFailure, "The batch <batchId> ended without all of its state (<expectedCommits> stores expected, <actualCommits> written; missing: <missingCommits>). A foreachBatch function must use the whole frame it is given."},
+	"STATE_STORE_INVALID_CONFIG_AFTER_RESTART":                {"42K06", Unsupported, "The configuration <configName> cannot change from <oldConfig> to <newConfig> when the query restarts; set it back or use another checkpointLocation."},
+	"STATE_OF_SPARK":                                               {"42K06", Unsupported, "The checkpoint holds state that Apache Spark wrote (<provider>), which millrace cannot read; only queries without state move between the two. Let Spark go on with it, or start the query here with another checkpointLocation: it then reads its sources anew, or from the offsets that their options name."},
 	"STATE_STORE_INVALID_PROVIDER":                                 {"42K06", SparkFailure, "<inputClass> is no state store provider."},
 	"STATE_STORE_KEY_ROW_FORMAT_VALIDATION_FAILURE":                {"XX000", SparkFailure, "The stored key bytes do not fit the schema of the state: <errorMsg>"},
 	"STATE_STORE_VALUE_ROW_FORMAT_VALIDATION_FAILURE":              {"XX000", SparkFailure, "The stored value bytes do not fit the schema of the state: <errorMsg>"},

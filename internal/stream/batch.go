@@ -233,12 +233,13 @@ func discard(r *fs.Round) error {
 
 // maintain lets the stores merge files, and delete those that no batch to be kept needs. It comes after the batch.
 func (d *driver) maintain(ctx context.Context) error {
+	keep := max(0, d.batch-d.keep())
 	for _, o := range d.plan.operators {
-		if err := o.store.Maintain(ctx, max(0, d.batch-d.keep())); err != nil {
+		if err := o.store.Maintain(ctx, keep); err != nil {
 			return err
 		}
 	}
-	return nil
+	return d.forgetOld(keep)
 }
 
 // observe computes the observed metrics of the batch.

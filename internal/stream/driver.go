@@ -41,13 +41,18 @@ type driver struct {
 	// eager is set when commits are not put off: something outside of the engine has seen the batch.
 	eager bool
 
-	frozen  frozen
-	tracker *tracker
-	inputs  []*input
-	task    exec.Task // what all batches have in common
-	noData  bool      // batches without data may run
-	optIn   optIn
-	closing bool // what is open is closed by one last batch: see closeAll
+	frozen frozen
+	// wantPartitions is the number of partitions that the state is to get before the next batch is planned; 0 is none. moved is set
+	// until the log says that it has them. forgot is the generation before which nothing is left.
+	wantPartitions int
+	moved          bool
+	forgot         generation
+	tracker        *tracker
+	inputs         []*input
+	task           exec.Task // what all batches have in common
+	noData         bool      // batches without data may run
+	optIn          optIn
+	closing        bool // what is open is closed by one last batch: see closeAll
 
 	batch  int64                 // the next batch, or the one at hand
 	logged *checkpoint.OffsetSeq // its entry in the offset log once it has one: the batch must be run so
@@ -157,6 +162,11 @@ func (d *driver) prepare(ctx context.Context) error {
 	if d.frozen, err = freeze(last, d.conf, d.rt.Parallelism, len(d.plan.operators) > 0); err != nil {
 		return err
 	}
+	if len(d.plan.operators) > 0 && (at.Batch > 0 || at.Logged != nil) {
+		if d.wantPartitions, err = d.wantedPartitions(); err != nil {
+			return err
+		}
+	}
 	if at.Previous != nil {
 		d.previousMs = at.Previous.Metadata.BatchWatermarkMs
 	}
@@ -170,7 +180,7 @@ func (d *driver) prepare(ctx context.Context) error {
 	}
 	d.noData = d.conf.Value("spark.sql.streaming.noDataMicroBatches.enabled") != "false"
 	d.clock = newReporter(d)
-	if err := d.openState(at); err != nil {
+	if err := d.openState(ctx, at); err != nil {
 		return err
 	}
 	if d.inputs, err = openInputs(ctx, d.plan.sources, d.ck); err != nil {
@@ -207,7 +217,7 @@ func (d *driver) count(o *checkpoint.OffsetSeq) error {
 	return errclass.New("CHECKPOINT_SOURCE_MISMATCH", "loggedSources", strconv.Itoa(len(o.Offsets)), "sources", strconv.Itoa(len(d.inputs)))
 }
 
-func (d *driver) openState(at checkpoint.Resume) error {
+func (d *driver) openState(ctx context.Context, at checkpoint.Resume) error {
 	ops := d.plan.operators
 	if at.Batch == 0 && at.Logged == nil && d.conf.Value("spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart") != "false" {
 		if err := d.ck.CheckNoState(); err != nil {
@@ -221,11 +231,15 @@ func (d *driver) openState(at checkpoint.Resume) error {
 	}
 	d.task = exec.Task{Workers: d.rt.Parallelism, Partitions: d.frozen.partitions, Batch: &expr.BatchParams{Zone: d.zone}}
 	d.late, d.evict = make([]int64, len(ops)), make([]int64, len(ops))
+	if err := d.settle(ctx); err != nil {
+		return err
+	}
 	provider, err := d.openProvider()
 	if err != nil {
 		return err
 	}
-	return openStores(ops, provider, d.ck.StateDir(), &d.task)
+	g := d.frozen.generation
+	return openStores(ops, g.provider(provider), g.dir(d.ck.StateDir()), &d.task)
 }
 
 // backToBack runs a batch as soon as the one before is done, and looks again after a short while when there was nothing.
@@ -372,6 +386,11 @@ func (d *driver) rest(ctx context.Context, look int64) error {
 
 // construct plans the next batch and logs it, or finds that there is none.
 func (d *driver) construct(ctx context.Context, limit source.Limit) (planned bool, err error) {
+	if d.wantPartitions > 0 {
+		if err := d.repartition(ctx); err != nil {
+			return false, err
+		}
+	}
 	news := false
 	for _, in := range d.inputs {
 		if d.closing { // nothing is read any more
@@ -403,6 +422,12 @@ func (d *driver) construct(ctx context.Context, limit source.Limit) (planned boo
 	d.q.say("Writing offsets to log")
 	if err := d.clock.timed("walCommit", func() error { return d.log(ctx, o) }); err != nil {
 		return false, err
+	}
+	if d.moved {
+		d.moved = false
+		if err := errors.Join(d.settle(ctx), d.repartitioned()); err != nil {
+			return false, err
+		}
 	}
 	d.logged = &o
 	if d.batch == 0 {

@@ -42,6 +42,7 @@ type frozen struct {
 	partitions int
 	policy     string
 	provider   string // of state
+	generation generation
 	// conf is what every entry of the offset log says.
 	conf checkpoint.Conf
 }
@@ -119,10 +120,16 @@ func thaw(logged checkpoint.Conf, conf Conf, cores int, stateful bool) (frozen, 
 	if err != nil {
 		asked = mem.Name
 	}
+	place, _ := logged.Get(keyRepartitioned)
+	if f.generation, err = parseGeneration(place); err != nil {
+		return f, err
+	}
 	f.provider, ok = logged.Get(keyProvider)
 	switch {
 	case !ok:
 		f.provider = mem.Name // the first to write logs
+	case strings.HasPrefix(f.provider, "org.apache.spark."):
+		return f, errclass.New("STATE_OF_SPARK", "provider", f.provider)
 	case f.provider != mem.Name && f.provider != lsm.Name:
 		return f, errclass.New("STATE_STORE_INVALID_CONFIG_AFTER_RESTART", "configName", keyProvider, "oldConfig", f.provider, "newConfig", asked)
 	}

@@ -15,6 +15,7 @@ import (
 const (
 	keyIdleTimeout = "spark.millrace.streaming.watermark.idleTimeout"
 	keyPerInput    = "spark.millrace.streaming.watermark.perInput"
+	keyRepartition = "spark.millrace.streaming.state.repartition"
 )
 
 // Options of the writer.
@@ -22,6 +23,7 @@ const (
 	optIdleTimeout = "watermarkIdleTimeout"
 	optPerInput    = "watermarkPerInput"
 	optFinalFlush  = "finalFlush"
+	optRepartition = "stateRepartition"
 )
 
 // optIn is what a query asks for beyond Spark. The zero value is Spark.
@@ -32,6 +34,8 @@ type optIn struct {
 	perInput bool
 	// finalFlush is set when the end of a run with availableNow closes whatever waits for the watermark.
 	finalFlush bool
+	// repartition is set when a restart may change the number of partitions of the state.
+	repartition bool
 }
 
 // asked reads what a query asks for.
@@ -41,6 +45,9 @@ func asked(options sink.Options, conf Conf, t TriggerKind) (o optIn, err error) 
 		return o, err
 	}
 	if o.perInput, err = a.bool(optPerInput, keyPerInput); err != nil {
+		return o, err
+	}
+	if o.repartition, err = a.bool(optRepartition, keyRepartition); err != nil {
 		return o, err
 	}
 	if o.finalFlush, err = a.bool(optFinalFlush, ""); err != nil {

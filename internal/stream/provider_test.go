@@ -13,27 +13,29 @@ import (
 	"github.com/millrace/millrace/internal/stream/streamtest"
 )
 
+// providerQueries are those whose state is kept in every way there is.
+var providerQueries = []struct{ query, mode string }{
+	{"SELECT window(ts, '10 minutes'), k, sum(v), collect_list(v), first(v), avg(v) FROM e GROUP BY window(ts, '10 minutes'), k", "append"},
+	{"SELECT window(ts, '10 minutes', '5 minutes'), k, sum(v), max(k), min(v) FROM e GROUP BY window(ts, '10 minutes', '5 minutes'), k", "update"},
+	{"SELECT k, sum(v), collect_list(v) FROM e GROUP BY k", "update"},
+	{"SELECT k, v % 50, count(*), avg(v) FROM e GROUP BY k, v % 50", "complete"},
+	{"SELECT count(*), sum(v) FROM e", "update"},
+	{"SELECT DISTINCT k, v % 3 FROM e", "update"},
+	{"dedup e k", "append"},
+	{"dedup e ts", "append"},
+	{"SELECT k, v FROM e LIMIT 700", "append"},
+	{"SELECT session_window(ts, '40 seconds'), k, collect_list(v), avg(v) FROM e GROUP BY session_window(ts, '40 seconds'), k", "append"},
+	{"SELECT session_window(ts, '9 seconds'), count(*) FROM e GROUP BY session_window(ts, '9 seconds')", "complete"},
+	{"SELECT e.k, e.v, f.v FROM e JOIN f ON e.k = f.k AND f.ts BETWEEN e.ts AND e.ts + INTERVAL 1 MINUTE", "append"},
+	{"SELECT e.k, e.v, f.v FROM e LEFT JOIN f ON e.k = f.k AND e.v % 7 = f.v % 7 AND f.ts BETWEEN e.ts AND e.ts + INTERVAL 1 MINUTE", "append"},
+	{"SELECT e.k, e.v, f.v FROM e FULL JOIN f ON e.k <=> f.k AND e.v > f.v AND f.ts BETWEEN e.ts AND e.ts + INTERVAL 30 SECONDS", "append"},
+	{"SELECT e.k, e.v FROM e LEFT SEMI JOIN f ON e.k = f.k AND e.v = f.v AND f.ts BETWEEN e.ts AND e.ts + INTERVAL 5 MINUTES", "append"},
+}
+
 // TestProviderDoesNotMatter: the same batches, byte for byte and in the same order, with state in memory and with state in files,
 // whether what a batch needs is still in memory or not.
 func TestProviderDoesNotMatter(t *testing.T) {
-	queries := []struct{ query, mode string }{
-		{"SELECT window(ts, '10 minutes'), k, sum(v), collect_list(v), first(v), avg(v) FROM e GROUP BY window(ts, '10 minutes'), k", "append"},
-		{"SELECT window(ts, '10 minutes', '5 minutes'), k, sum(v), max(k), min(v) FROM e GROUP BY window(ts, '10 minutes', '5 minutes'), k", "update"},
-		{"SELECT k, sum(v), collect_list(v) FROM e GROUP BY k", "update"},
-		{"SELECT k, v % 50, count(*), avg(v) FROM e GROUP BY k, v % 50", "complete"},
-		{"SELECT count(*), sum(v) FROM e", "update"},
-		{"SELECT DISTINCT k, v % 3 FROM e", "update"},
-		{"dedup e k", "append"},
-		{"dedup e ts", "append"},
-		{"SELECT k, v FROM e LIMIT 700", "append"},
-		{"SELECT session_window(ts, '40 seconds'), k, collect_list(v), avg(v) FROM e GROUP BY session_window(ts, '40 seconds'), k", "append"},
-		{"SELECT session_window(ts, '9 seconds'), count(*) FROM e GROUP BY session_window(ts, '9 seconds')", "complete"},
-		{"SELECT e.k, e.v, f.v FROM e JOIN f ON e.k = f.k AND f.ts BETWEEN e.ts AND e.ts + INTERVAL 1 MINUTE", "append"},
-		{"SELECT e.k, e.v, f.v FROM e LEFT JOIN f ON e.k = f.k AND e.v % 7 = f.v % 7 AND f.ts BETWEEN e.ts AND e.ts + INTERVAL 1 MINUTE", "append"},
-		{"SELECT e.k, e.v, f.v FROM e FULL JOIN f ON e.k <=> f.k AND e.v > f.v AND f.ts BETWEEN e.ts AND e.ts + INTERVAL 30 SECONDS", "append"},
-		{"SELECT e.k, e.v FROM e LEFT SEMI JOIN f ON e.k = f.k AND e.v = f.v AND f.ts BETWEEN e.ts AND e.ts + INTERVAL 5 MINUTES", "append"},
-	}
-	for _, c := range queries {
+	for _, c := range providerQueries {
 		t.Run(c.query, func(t *testing.T) {
 			want := providerRun(t, "millrace.mem", c.query, c.mode, false)
 			if strings.Count(want, "\n") < 5 {

@@ -173,7 +173,7 @@ func TestStateOfAnotherProvider(t *testing.T) {
 	if err := errors.Join(fs.MakeDirs(w.mem, dir), fs.WriteOnce(t.Context(), w.mem, dir+"/metadata", []byte("v1\n"+operator))); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.failing(w.resolve("SELECT k, count(*) FROM e GROUP BY k"), "update"); !errclass.Has(err, "STATE_STORE_INVALID_CONFIG_AFTER_RESTART") {
+	if err := w.failing(w.resolve("SELECT k, count(*) FROM e GROUP BY k"), "update"); !errclass.Has(err, "STATE_OF_SPARK") {
 		t.Errorf("state of Spark: got %v", err)
 	}
 }

@@ -1,0 +1,501 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/millrace/millrace/internal/checkpoint"
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/stateful"
+	"github.com/millrace/millrace/internal/vec"
+)
+
+// The number of partitions of a checkpoint's state changes between two batches, when it is asked for: before batch N is planned its
+// state, version N, is written anew into a folder of its own, and the entry of batch N in the offset log then says that the state lies there
+// and has so many partitions. That entry is what makes it so. A crash before it leaves a folder that nobody looks at and the next
+// attempt removes; whoever goes back to a batch before N finds the state that batch had.
+
+// keyRepartitioned is the setting in the offset log that says where the state lies.
+const keyRepartitioned = "spark.millrace.streaming.state.repartitioned"
+
+// generation says where state lies. The zero value is the folder in which it began.
+type generation struct {
+	// version is the first that is there, steps how many files it was written in: their own numbers count from 1.
+	version, steps int64
+}
+
+func parseGeneration(text string) (g generation, err error) {
+	if text == "" {
+		return g, nil
+	}
+	v, n, ok := strings.Cut(text, "/")
+	if g.version, err = strconv.ParseInt(v, 10, 64); err == nil {
+		g.steps, err = strconv.ParseInt(n, 10, 64)
+	}
+	if !ok || err != nil || g.version < 1 || g.steps < 1 {
+		return g, errclass.New("INVALID_CONF_VALUE.TYPE_MISMATCH", "confName", keyRepartitioned, "confValue", text,
+			"confType", "a version and a number of files, such as 12/1")
+	}
+	return g, nil
+}
+
+func (g generation) String() string { return fmt.Sprintf("%d/%d", g.version, g.steps) }
+
+// dir is the state directory of the generation.
+func (g generation) dir(top string) string {
+	if g == (generation{}) {
+		return top
+	}
+	return filepath.Join(top, "from-"+strconv.FormatInt(g.version, 10))
+}
+
+// provider makes stores of the generation.
+func (g generation) provider(p state.Provider) state.Provider {
+	if g == (generation{}) {
+		return p
+	}
+	return renumbered{p, g.version - g.steps}
+}
+
+// renumbered is a provider whose files count versions from another one than 0.
+type renumbered struct {
+	state.Provider
+	by int64
+}
+
+// Open implements state.Provider.
+func (p renumbered) Open(dir string, spec state.Spec) (state.Store, error) {
+	s, err := p.Provider.Open(dir, spec)
+	if err != nil {
+		return nil, err
+	}
+	return renumberedTables{s, renumberedVersions{s, p.by}}, nil
+}
+
+// OpenKV implements state.KVProvider.
+func (p renumbered) OpenKV(dir string, spec state.Spec) (state.KVStore, error) {
+	kvs, ok := p.Provider.(state.KVProvider)
+	if !ok {
+		return nil, errclass.New("STATE_STORE_INVALID_PROVIDER", "inputClass", p.Name())
+	}
+	s, err := kvs.OpenKV(dir, spec)
+	if err != nil {
+		return nil, err
+	}
+	return renumberedKVs{s, renumberedVersions{s, p.by}}, nil
+}
+
+type renumberedVersions struct {
+	state.Versioned
+	by int64
+}
+
+// Load implements state.Versioned.
+func (s renumberedVersions) Load(ctx context.Context, version int64) error {
+	return s.Versioned.Load(ctx, version-s.by)
+}
+
+// Version implements state.Versioned.
+func (s renumberedVersions) Version() int64 {
+	if v := s.Versioned.Version(); v >= 0 {
+		return v + s.by
+	}
+	return -1
+}
+
+// Maintain implements state.Versioned.
+func (s renumberedVersions) Maintain(ctx context.Context, keep int64) error {
+	return s.Versioned.Maintain(ctx, max(0, keep-s.by))
+}
+
+type renumberedTables struct {
+	state.Store
+	v renumberedVersions
+}
+
+func (s renumberedTables) Load(ctx context.Context, version int64) error {
+	return s.v.Load(ctx, version)
+}
+func (s renumberedTables) Version() int64 { return s.v.Version() }
+func (s renumberedTables) Maintain(ctx context.Context, keep int64) error {
+	return s.v.Maintain(ctx, keep)
+}
+
+type renumberedKVs struct {
+	state.KVStore
+	v renumberedVersions
+}
+
+func (s renumberedKVs) Load(ctx context.Context, version int64) error { return s.v.Load(ctx, version) }
+func (s renumberedKVs) Version() int64                                { return s.v.Version() }
+func (s renumberedKVs) Maintain(ctx context.Context, keep int64) error {
+	return s.v.Maintain(ctx, keep)
+}
+
+// repartitionFile is where a checkpoint is asked for another number of partitions without the query.
+const repartitionFile = "_repartition"
+
+type repartitionRequest struct {
+	Partitions int `json:"partitions"`
+}
+
+// RequestRepartition notes in a checkpoint that its state is to have another number of partitions. It is done when the query starts next.
+func RequestRepartition(ctx context.Context, ck *checkpoint.Checkpoint, partitions int) error {
+	content, err := json.Marshal(repartitionRequest{partitions})
+	if err != nil {
+		return err
+	}
+	return fs.Replace(ctx, ck.FS(), filepath.Join(ck.StateDir(), repartitionFile), content)
+}
+
+// wantedPartitions finds out whether the state is to get another number of partitions, and which; 0 is no.
+func (d *driver) wantedPartitions() (int, error) {
+	file := filepath.Join(d.ck.StateDir(), repartitionFile)
+	content, err := fs.ReadFile(d.ck.FS(), file)
+	var r repartitionRequest
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if r.Partitions, err = d.askedPartitions(); err != nil {
+			return 0, err
+		}
+	case err != nil:
+		return 0, err
+	default:
+		if err := json.Unmarshal(content, &r); err != nil || r.Partitions < 1 {
+			return 0, errclass.New("STREAMING_CHECKPOINT_CORRUPT_FILE", "file", file, "reason", "it names no number of partitions", "advice", "Delete it, or ask again by millrace checkpoint repartition.")
+		}
+	}
+	if r.Partitions == d.frozen.partitions {
+		return 0, d.repartitioned()
+	}
+	return r.Partitions, nil
+}
+
+// askedPartitions is what the session asks for.
+func (d *driver) askedPartitions() (int, error) {
+	text, ok := d.conf.Explicit(keyPartitions)
+	n, err := strconv.Atoi(text)
+	if !ok || err != nil || n < 1 || n == d.frozen.partitions {
+		return d.frozen.partitions, nil
+	}
+	if d.optIn.repartition {
+		return n, nil
+	}
+	d.rt.Log.Info("state keeps its number of partitions", "id", d.q.ID(), "partitions", d.frozen.partitions, keyPartitions, n,
+		"to change it", keyRepartition+"=true")
+	return d.frozen.partitions, nil
+}
+
+// repartitioned forgets the request, which was met.
+func (d *driver) repartitioned() error {
+	err := d.ck.FS().Remove(filepath.Join(d.ck.StateDir(), repartitionFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// copyRows is how many rows are dealt out in one file: what is in the making is held in memory.
+const copyRows = 1 << 20
+
+// repartition writes the state anew for another number of partitions. The next entry of the offset log makes it the query's.
+func (d *driver) repartition(ctx context.Context) error {
+	ops, was := d.plan.operators, d.frozen.partitions
+	if err := load(ctx, ops, d.batch); err != nil {
+		return err
+	}
+	g := generation{version: d.batch, steps: 1}
+	for _, o := range ops {
+		g.steps = max(g.steps, (o.store.Stats().Rows+copyRows-1)/copyRows)
+	}
+	dir := g.dir(d.ck.StateDir())
+	if err := d.ck.FS().RemoveAll(dir); err != nil { // of an attempt that was not completed
+		return err
+	}
+	provider, err := d.openProvider()
+	if err != nil {
+		return err
+	}
+	t := d.task
+	t.Partitions = d.wantPartitions
+	next := make([]operator, len(ops))
+	defer func() {
+		for i := range next {
+			if next[i].store != nil {
+				_ = next[i].store.Close()
+			}
+		}
+	}()
+	for i, o := range ops {
+		n := &next[i]
+		*n = operator{op: o.op, meaning: o.meaning, single: o.single}
+		if err := n.open(provider, dir, n.partitions(t.Partitions), &t); err != nil {
+			return err
+		}
+		if err := n.store.Load(ctx, 0); err != nil {
+			return err
+		}
+		c := copier{from: o, to: n, was: o.partitions(was), partitions: n.partitions(t.Partitions), quota: (o.store.Stats().Rows + g.steps - 1) / g.steps, steps: g.steps}
+		if err := c.run(ctx); err != nil {
+			return fmt.Errorf("repartition the state of operator %d: %w", i, err)
+		}
+	}
+	// What was copied is closed and opened again as what it will be known by.
+	for i := range next {
+		err := errors.Join(next[i].store.Close(), ops[i].store.Close())
+		next[i].store = nil
+		if err != nil {
+			return err
+		}
+	}
+	d.frozen.partitions, d.frozen.generation = d.wantPartitions, g
+	all := d.frozen.conf.Map()
+	all[keyPartitions], all[keyRepartitioned] = strconv.Itoa(d.wantPartitions), g.String()
+	d.frozen.conf = checkpoint.NewConf(all)
+	d.wantPartitions, d.moved = 0, true
+	d.task.Partitions = d.frozen.partitions
+	if err := openStores(ops, g.provider(provider), dir, &d.task); err != nil {
+		return err
+	}
+	d.rt.Log.Info("state repartitioned", "id", d.q.ID(), "from", was, "to", d.frozen.partitions, "batch", d.batch)
+	return nil
+}
+
+// copier writes the rows of one operator's state into another store.
+type copier struct {
+	from, to     *operator
+	was          int // partitions
+	partitions   int
+	quota, steps int64
+
+	rows   int64 // since the last file
+	hashes []uint32
+	serial []int64 // by shard: numbers given to rows
+}
+
+func (c *copier) run(ctx context.Context) (err error) {
+	if c.from.kv != nil {
+		err = c.kvs(ctx)
+	} else {
+		err = c.tables(ctx)
+	}
+	for err == nil && c.steps > 0 {
+		err = c.save(ctx)
+	}
+	return err
+}
+
+// save writes a file.
+func (c *copier) save(ctx context.Context) error {
+	s, err := c.to.store.Prepare(ctx)
+	if err != nil {
+		return err
+	}
+	var r fs.Round
+	r.Publish(s)
+	if err := r.Commit(ctx); err != nil {
+		return err
+	}
+	c.rows = 0
+	c.steps--
+	return c.to.store.Load(ctx, c.to.store.Version())
+}
+
+// added counts rows and writes a file when there are enough, but for the last one.
+func (c *copier) added(ctx context.Context, n int64) error {
+	c.rows += n
+	if c.rows < c.quota || c.steps == 1 {
+		return ctx.Err()
+	}
+	return c.save(ctx)
+}
+
+func (c *copier) tables(ctx context.Context) error {
+	was := c.from.op.Spec(1, c.from.meaning)
+	c.serial = make([]int64, state.Shards(c.partitions))
+	for shard, values := range c.from.values {
+		table := c.from.tables.Table(shard)
+		cursor, err := table.Scan()
+		if err != nil {
+			return err
+		}
+		for {
+			rows, err := cursor.Next()
+			if err == nil && len(rows) > 0 {
+				err = c.deal(&was, len(rows), table.Keys(rows), values.Save(rows))
+			}
+			if err == nil && len(rows) > 0 {
+				err = c.added(ctx, int64(len(rows)))
+			}
+			if err != nil {
+				return errors.Join(err, cursor.Close())
+			}
+			if len(rows) == 0 {
+				break
+			}
+		}
+		if err := cursor.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deal puts rows into the shards that own them, in their order.
+func (c *copier) deal(spec *state.Spec, n int, keys, values []*vec.Vector) error {
+	groups := keys
+	if spec.Group != nil {
+		groups = spec.Group(keys, values, n)
+	}
+	mine := make([][]uint32, len(c.serial))
+	for i := range groups {
+		groups[i] = groups[i].Flatten()
+	}
+	c.hashes = vec.PartitionHash(groups, n, c.hashes)
+	for i, h := range c.hashes[:n] {
+		s := state.ShardOf(h, c.partitions)
+		mine[s] = append(mine[s], uint32(i))
+	}
+	for s, idx := range mine {
+		if len(idx) == 0 {
+			continue
+		}
+		k, v := takeRows(keys, idx), takeRows(values, idx)
+		if op, ok := c.from.op.(stateful.Renumberer); ok {
+			k = op.Renumber(k, len(idx), c.serial[s])
+			c.serial[s] += int64(len(idx))
+		}
+		if err := c.put(spec, s, len(idx), k, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func takeRows(cols []*vec.Vector, idx []uint32) []*vec.Vector {
+	out := make([]*vec.Vector, len(cols))
+	for i, c := range cols {
+		out[i] = vec.Take(c, idx, nil).Flatten()
+	}
+	return out
+}
+
+func (c *copier) put(spec *state.Spec, shard, n int, keys, values []*vec.Vector) error {
+	table := c.to.tables.Table(shard)
+	if spec.Group != nil {
+		if err := table.Gather(spec.Group(keys, values, n), n); err != nil {
+			return err
+		}
+	}
+	rows := make([]uint32, n)
+	if _, err := table.Resolve(keys, n, true, rows, nil); err != nil {
+		return err
+	}
+	if err := c.to.values[shard].Load(rows, values); err != nil {
+		return err
+	}
+	table.Touch(rows)
+	return nil
+}
+
+func (c *copier) kvs(ctx context.Context) error {
+	for shard := range state.Shards(c.was) {
+		cursor, err := c.from.kv.KV(shard).Scan(nil, nil)
+		if err != nil {
+			return err
+		}
+		for {
+			key, value, ok, err := cursor.Next()
+			if err == nil && ok {
+				if err = c.putKV(key, value); err == nil {
+					err = c.added(ctx, 1)
+				}
+			}
+			if err != nil {
+				return errors.Join(err, cursor.Close())
+			}
+			if !ok {
+				break
+			}
+		}
+		if err := cursor.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *copier) putKV(key, value []byte) error {
+	if len(key) < state.HashBytes {
+		return errclass.Internal(fmt.Errorf("stream: a key of %d bytes does not say to which partition it belongs", len(key)))
+	}
+	hash := binary.BigEndian.Uint32(key)
+	return c.to.kv.KV(state.ShardOf(hash, c.partitions)).Put(key, value)
+}
+
+// settle notes the number of partitions with the operators once the log has it. It is done again after a crash.
+func (d *driver) settle(ctx context.Context) error {
+	if d.frozen.generation == (generation{}) {
+		return nil
+	}
+	stored, err := d.ck.Operators()
+	if err != nil {
+		return err
+	}
+	for i, o := range d.plan.operators {
+		is := o.describe(i, d.frozen.partitions)
+		if i < len(stored) && len(stored[i].Stores) > 0 && stored[i].Stores[0].NumPartitions != is.Stores[0].NumPartitions {
+			if err := d.ck.ReplaceOperator(ctx, is); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// forgetOld removes the state of earlier generations once no batch to be kept needs it.
+func (d *driver) forgetOld(keep int64) error {
+	g := d.frozen.generation
+	if d.forgot == g || keep < g.version {
+		return nil
+	}
+	d.forgot = g
+	fsys, top := d.ck.FS(), d.ck.StateDir()
+	entries, err := fsys.ReadDir(top)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if v, ok := strings.CutPrefix(e.Name(), "from-"); ok {
+			if n, err := strconv.ParseInt(v, 10, 64); err == nil && n < g.version {
+				if err := fsys.RemoveAll(filepath.Join(top, e.Name())); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if _, err := strconv.Atoi(e.Name()); err != nil {
+			continue
+		}
+		partitions, err := fsys.ReadDir(filepath.Join(top, e.Name()))
+		if err != nil {
+			return err
+		}
+		for _, p := range partitions {
+			if _, err := strconv.Atoi(p.Name()); err == nil {
+				if err := fsys.RemoveAll(filepath.Join(top, e.Name(), p.Name())); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
