@@ -99,15 +99,6 @@ func (j *Join) Spec(partitions int, meaning string) state.Spec {
 	return s
 }
 
-// Renumber implements Renumberer. Batches number their rows from 1<<32 on.
-func (j *Join) Renumber(keys []*vec.Vector, n int, from int64) []*vec.Vector {
-	number := vec.NewFixed(types.Long, n)
-	for i := range vec.Fixed[int64](number) {
-		vec.Fixed[int64](number)[i] = from + int64(i)
-	}
-	return []*vec.Vector{keys[0], number, keys[2]}
-}
-
 // Attach implements Operator.
 func (j *Join) Attach(s state.Store, partitions int, _ *exec.Task) []state.Values {
 	vs := make([]state.Values, state.Shards(partitions))

@@ -24,12 +24,6 @@ type TableOperator interface {
 	Attach(s state.Store, partitions int, t *exec.Task) []state.Values
 }
 
-// Renumberer is implemented by operators whose rows have a key column that only tells the rows of one shard apart. Renumber returns keys
-// in which it counts up from from, for rows that come from several shards.
-type Renumberer interface {
-	Renumber(keys []*vec.Vector, n int, from int64) []*vec.Vector
-}
-
 // tally adds up the figures of shards, which work side by side.
 type tally struct{ updated, removed, late, updateNanos, removalNanos atomic.Int64 }
 

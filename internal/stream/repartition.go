@@ -14,8 +14,8 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/state"
-	"github.com/millrace/millrace/internal/stateful"
 	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
 )
 
 // The number of partitions of a checkpoint's state changes between two batches, when it is asked for: before batch N is planned its
@@ -369,15 +369,24 @@ func (c *copier) deal(spec *state.Spec, n int, keys, values []*vec.Vector) error
 			continue
 		}
 		k, v := takeRows(keys, idx), takeRows(values, idx)
-		if op, ok := c.from.op.(stateful.Renumberer); ok {
-			k = op.Renumber(k, len(idx), c.serial[s])
-			c.serial[s] += int64(len(idx))
+		if spec.Serial {
+			k = []*vec.Vector{c.number(s, len(idx))}
 		}
 		if err := c.put(spec, s, len(idx), k, v); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// number gives numbers to rows of a shard, which come from several that have counted by themselves. Batches count from 1<<32 on.
+func (c *copier) number(shard, n int) *vec.Vector {
+	numbers := vec.NewFixed(types.Long, n)
+	for i := range vec.Fixed[int64](numbers) {
+		vec.Fixed[int64](numbers)[i] = c.serial[shard]
+		c.serial[shard]++
+	}
+	return numbers
 }
 
 func takeRows(cols []*vec.Vector, idx []uint32) []*vec.Vector {
