@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"slices"
 	"strings"
 
@@ -88,35 +87,42 @@ func schemas(spec Spec) (puts, deletes types.StructType) {
 // EncodeSegment returns the bytes of a segment with the changes of all shards.
 func EncodeSegment(spec Spec, h Header, shards []Changes) ([]byte, error) {
 	putSchema, delSchema := schemas(spec)
-	var puts, dels []*vec.Batch
+	puts, dels := make([]*vec.Batch, len(shards)), make([]*vec.Batch, len(shards))
 	h.Shards = make([]ShardRange, len(shards))
 	for i, c := range shards {
 		h.Shards[i] = ShardRange{Puts: c.Puts, Deletes: c.Deletes}
 		if c.Puts > 0 {
-			puts = append(puts, vec.NewBatch(c.Puts, append(append([]*vec.Vector(nil), c.Keys...), c.Values...)...))
+			puts[i] = vec.NewBatch(c.Puts, append(append([]*vec.Vector(nil), c.Keys...), c.Values...)...)
 		}
 		if c.Deletes > 0 {
-			dels = append(dels, vec.NewBatch(c.Deletes, c.Deleted...))
+			dels[i] = vec.NewBatch(c.Deletes, c.Deleted...)
 		}
 	}
-	var body bytes.Buffer
-	if err := writeTable(&body, putSchema, puts); err != nil {
+	body, err := packTable(putSchema, puts)
+	if err != nil {
 		return nil, err
 	}
-	split := body.Len()
-	if err := writeTable(&body, delSchema, dels); err != nil {
+	split := 0
+	for _, p := range body {
+		split += p.size
+	}
+	deleted, err := packTable(delSchema, dels)
+	if err != nil {
 		return nil, err
 	}
-	return frame(h, split, body.Bytes())
+	packed, err := joinPacked(append(body, deleted...)...)
+	if err != nil {
+		return nil, err
+	}
+	return frame(h, split, packed)
 }
 
-// frame returns a segment's bytes: split is where in its body the deletions begin.
-func frame(h Header, split int, body []byte) ([]byte, error) {
+// frame returns a segment's bytes: split is where in its body, which is packed, the deletions begin.
+func frame(h Header, split int, packed []byte) ([]byte, error) {
 	header, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
 	}
-	packed := s2.Encode(nil, body)
 	out := make([]byte, 0, len(segmentMagic)+4+len(header)+8+len(packed)+segmentTrailer)
 	out = append(out, segmentMagic...)
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(header)))
@@ -125,25 +131,6 @@ func frame(h Header, split int, body []byte) ([]byte, error) {
 	out = append(out, packed...)
 	out = binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
 	return binary.LittleEndian.AppendUint64(out, uint64(len(out)-4)), nil
-}
-
-// writeTable writes batches as an Arrow stream; nothing at all when there are none.
-func writeTable(w io.Writer, st types.StructType, batches []*vec.Batch) error {
-	if len(batches) == 0 {
-		return nil
-	}
-	schema := types.ArrowSchema(st, types.ArrowOptions{})
-	iw := ipc.NewWriter(w, ipc.WithSchema(schema))
-	for _, b := range batches {
-		rec, err := vec.ToArrow(b.Own(), schema)
-		if err != nil {
-			return err
-		}
-		if err := iw.Write(rec); err != nil {
-			return err
-		}
-	}
-	return iw.Close()
 }
 
 // DecodeSegment reads a segment back. name is for messages.

@@ -34,7 +34,17 @@ func (c *KVChanges) Delete(key []byte) {
 // Encode returns the bytes of a segment.
 func (c *KVChanges) Encode(h Header) ([]byte, error) {
 	h.Shards = c.shards
-	return frame(h, len(c.puts), append(c.puts, c.dels...))
+	body := &packer{}
+	for _, b := range [][]byte{c.puts, c.dels} {
+		if _, err := body.Write(b); err != nil {
+			return nil, err
+		}
+	}
+	packed, err := joinPacked(body)
+	if err != nil {
+		return nil, err
+	}
+	return frame(h, len(c.puts), packed)
 }
 
 // DecodeKVSegment reads a segment back: it hands over the keys that were removed, then those that were put, in the order in which they

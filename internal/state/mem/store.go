@@ -55,8 +55,9 @@ type store struct {
 	content content
 	version int64
 
-	// A snapshot is due when the deltas since the last one are larger than it and minSnapshot, or maxDeltas in number.
-	minSnapshot, maxDeltas int64
+	// A snapshot is due when the deltas since the last one are minDeltas at least and more than minSnapshot bytes and twice that one, or
+	// maxDeltas in number.
+	minSnapshot, minDeltas, maxDeltas int64
 
 	snapshotBytes int64 // size of the newest snapshot
 	deltaBytes    int64 // size of the deltas since
@@ -66,7 +67,7 @@ type store struct {
 func newStore(fsys fs.FS, dir string, spec state.Spec, c content) *store {
 	return &store{
 		folder: state.NewFolder(fsys, dir, spec, delta, snapshot), spec: spec, content: c, version: -1,
-		minSnapshot: minSnapshotBytes, maxDeltas: snapshotDeltas,
+		minSnapshot: minSnapshotBytes, minDeltas: fewDeltas, maxDeltas: snapshotDeltas,
 	}
 }
 
@@ -186,10 +187,13 @@ const minSnapshotBytes = 1 << 20
 // snapshotDeltas is how many deltas a restart reads at most, however small they are.
 const snapshotDeltas = 200
 
+// fewDeltas keep a state that is another one in every batch from being written twice each time.
+const fewDeltas = 4
+
 // Maintain implements state.Versioned. A snapshot is due when the deltas since the last one have grown larger than the state.
 func (s *store) Maintain(ctx context.Context, keep int64) error {
 	last := s.folder.Base(s.version, snapshot)
-	due := s.deltaBytes > max(s.minSnapshot, s.snapshotBytes) || s.version-last >= s.maxDeltas
+	due := s.deltaBytes > max(s.minSnapshot, 2*s.snapshotBytes) && s.version-last >= s.minDeltas || s.version-last >= s.maxDeltas
 	if due && last != s.version {
 		content, err := s.encode(s.version, true)
 		if err != nil {

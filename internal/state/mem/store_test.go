@@ -82,7 +82,7 @@ func open(t fatal, fsys fs.FS, partitions int) *opened {
 		t.Fatalf("open: %v", err)
 	}
 	o := &opened{tableStore: s.(*tableStore)}
-	o.minSnapshot, o.maxDeltas = 1<<12, 7
+	o.minSnapshot, o.minDeltas, o.maxDeltas = 1<<12, 2, 7
 	for i := range state.Shards(partitions) {
 		v := &numbers{}
 		o.values = append(o.values, v)

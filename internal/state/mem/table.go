@@ -25,19 +25,26 @@ func (s *tableStore) Table(shard int) state.Table { return s.tables[shard] }
 
 func (s *tableStore) encode(h state.Header, whole bool) ([]byte, error) {
 	shards := make([]state.Changes, len(s.tables))
-	for i, t := range s.tables {
-		shards[i] = t.changes(whole)
+	rows := 0
+	for _, t := range s.tables {
+		rows += t.keys.Cap()
+	}
+	err := state.EachShard(len(shards), rows, func(i int) error {
+		shards[i] = s.tables[i].changes(whole)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return state.EncodeSegment(s.spec, h, shards)
 }
 
 func (s *tableStore) saved() error {
+	rows := 0
 	for _, t := range s.tables {
-		if err := t.saved(); err != nil {
-			return err
-		}
+		rows += t.keys.Cap()
 	}
-	return nil
+	return state.EachShard(len(s.tables), rows, func(i int) error { return s.tables[i].saved() })
 }
 
 func (s *tableStore) apply(name string, segment []byte) (state.Header, error) {
