@@ -127,8 +127,11 @@ func (c *compiler) joinSide(p *physical.Planner, n *plan.Join, child plan.Node, 
 }
 
 // expireByBound finds the condition that tells by the other side's clock when a row of this side has met all its partners. Of
-// several the one that waits longest counts; bounds are whole milliseconds.
+// several the one that waits longest counts; bounds are whole milliseconds. As in Spark a side without a watermark of its own keeps its rows.
 func (c *compiler) expireByBound(s *stateful.JoinSide, n *plan.Join, child plan.Node) error {
+	if s.TimeColumn < 0 {
+		return nil
+	}
 	for _, b := range plan.TimeBounds(n.Cond, plan.OutputSet(child)) {
 		offset := b.Shift
 		if !b.Strict {

@@ -148,10 +148,9 @@ func propagate(root exec.Op, global int64, at []int64) {
 
 // flow returns the watermark of an operator's output.
 func flow(op exec.Op, global int64, at []int64) int64 {
-	in, every := int64(noWatermark), true
+	in := int64(noWatermark)
 	for _, k := range op.Inputs() {
 		w := flow(k, global, at)
-		every = every && w != noWatermark
 		if w != noWatermark && (in == noWatermark || w < in) {
 			in = w
 		}
@@ -160,9 +159,6 @@ func flow(op exec.Op, global int64, at []int64) int64 {
 	case *stateful.EventTime:
 		return global
 	case *stateful.Join:
-		if in != noWatermark && !every {
-			in = min(in, 0) // as in Spark: a side without a watermark stays in 1970, and so nothing is late or forgotten
-		}
 		at[op.Number()] = in
 		if in == noWatermark {
 			return in
