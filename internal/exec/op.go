@@ -55,6 +55,8 @@ type Task struct {
 // Input is the data of one scan in one micro-batch.
 type Input struct {
 	Parts Parts
+	// Read, when not nil, is called with the number of rows of each batch read, from any worker.
+	Read func(rows int)
 }
 
 // NodeFunc makes a compiled expression for one worker.

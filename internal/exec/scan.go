@@ -122,7 +122,7 @@ func (s *SourceScan) Parts(ctx context.Context, _ *Task) (Parts, error) {
 	if err != nil {
 		return Parts{}, err
 	}
-	return SplitParts(splits, s.Out, nil), nil
+	return SplitParts(splits, s.Out), nil
 }
 
 func fieldTypes(st types.StructType) []types.DataType {
@@ -133,22 +133,20 @@ func fieldTypes(st types.StructType) []types.DataType {
 	return ts
 }
 
-// SplitParts makes a part of each split. counted, when not nil, is called with the number of rows of each batch read, from any
-// worker.
-func SplitParts(splits []source.Split, out types.StructType, counted func(rows int)) Parts {
+// SplitParts makes a part of each split.
+func SplitParts(splits []source.Split, out types.StructType) Parts {
 	return Parts{N: len(splits), Open: func(ctx context.Context, i int) (Stream, error) {
 		r, err := splits[i].Open(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return &splitStream{r: r, out: out, counted: counted}, nil
+		return &splitStream{r: r, out: out}, nil
 	}}
 }
 
 type splitStream struct {
-	r       source.Reader
-	out     types.StructType
-	counted func(int)
+	r   source.Reader
+	out types.StructType
 }
 
 // vectorReader is what readers of our own connectors are beside a source.Reader: rows come as Owned vectors of the columns that
@@ -174,9 +172,6 @@ func (s *splitStream) Next(ctx context.Context) (*vec.Batch, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.counted != nil {
-			s.counted(b.N)
-		}
 		if b.N > 0 {
 			return b, nil
 		}
@@ -190,6 +185,8 @@ type StreamInput struct {
 	ID   uint64
 	Name string
 	Out  []types.DataType
+	// Most is how many rows of a part are wanted; 0 stands for all. Rows behind them are neither counted nor seen by anybody.
+	Most int64
 }
 
 // Types implements Op.
@@ -203,5 +200,41 @@ func (s *StreamInput) Label() string { return "MicroBatchScan " + s.Name }
 
 // Parts implements Op. A source without new data has no parts.
 func (s *StreamInput) Parts(_ context.Context, t *Task) (Parts, error) {
-	return t.Inputs[s.ID].Parts, nil
+	in := t.Inputs[s.ID]
+	ps := in.Parts
+	return Parts{N: ps.N, Open: func(ctx context.Context, i int) (Stream, error) {
+		st, err := ps.Open(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		return &inputStream{Stream: st, left: s.Most, all: s.Most == 0, read: in.Read}, nil
+	}}, nil
+}
+
+// inputStream cuts a part and tells how much of it was read.
+type inputStream struct {
+	Stream
+	left int64
+	all  bool
+	read func(int)
+}
+
+func (s *inputStream) Next(ctx context.Context) (*vec.Batch, error) {
+	if !s.all && s.left == 0 {
+		return nil, io.EOF
+	}
+	b, err := s.Stream.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !s.all {
+		if int64(b.N) > s.left {
+			b = b.Slice(0, int(s.left))
+		}
+		s.left -= int64(b.N)
+	}
+	if s.read != nil {
+		s.read(b.N)
+	}
+	return b, nil
 }

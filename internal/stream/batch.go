@@ -51,7 +51,7 @@ func (d *driver) runBatch(ctx context.Context) (*batchResult, error) {
 	for _, in := range d.inputs {
 		err := d.clock.timed("getBatch", func() error {
 			ps, err := in.parts(ctx)
-			t.Inputs[uint64(in.plan.id)] = exec.Input{Parts: ps}
+			t.Inputs[uint64(in.plan.id)] = exec.Input{Parts: ps, Read: func(rows int) { in.rows.Add(int64(rows)) }}
 			return err
 		})
 		if err != nil {

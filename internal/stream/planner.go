@@ -77,8 +77,28 @@ func compile(analysed plan.Node, mode stateful.Mode, conf Conf, zone *time.Locat
 	if c.out.root, err = ph.Plan(opt); err != nil {
 		return nil, err
 	}
+	readNoMore(c.out.root, 0)
 	c.out.schema = physical.Schema(opt.Output())
 	return c.out, nil
+}
+
+// readNoMore tells sources below a limit with nothing but projections between them how many rows of a part are wanted: as in Spark
+// the rest is not read, does not count as input and moves no watermark.
+func readNoMore(op exec.Op, most int64) {
+	switch op := op.(type) {
+	case *exec.StreamInput:
+		op.Most = most
+	case *stateful.Limit:
+		if most == 0 || op.N < most {
+			most = op.N
+		}
+	case *exec.Project, *exec.Union, *stateful.EventTime:
+	default:
+		most = 0
+	}
+	for _, in := range op.Inputs() {
+		readNoMore(in, most)
+	}
 }
 
 // findSources numbers the streaming sources as they come in the analysed plan: that is their place in the offset log.

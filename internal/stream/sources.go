@@ -76,7 +76,7 @@ func (in *input) parts(ctx context.Context) (exec.Parts, error) {
 	if err != nil {
 		return exec.Parts{}, err
 	}
-	return exec.SplitParts(splits, in.plan.out, func(rows int) { in.rows.Add(int64(rows)) }), nil
+	return exec.SplitParts(splits, in.plan.out), nil
 }
 
 // sourceLog is a source's private log in the checkpoint.
