@@ -52,6 +52,9 @@ func (s *Service) Config(_ context.Context, req *connectpb.ConfigRequest) (_ *co
 		for _, p := range op.GetWithDefault.GetPairs() {
 			v, has := c.Explicit(p.GetKey())
 			if !has && p.Value != nil {
+				if err := session.CheckDefault(p.GetKey(), p.GetValue()); err != nil {
+					return nil, err
+				}
 				v, has = p.GetValue(), true
 			}
 			add(p.GetKey(), v, has)

@@ -14,6 +14,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/stream"
+	"github.com/millrace/millrace/sink"
 )
 
 // startStream starts a streaming query.
@@ -55,6 +56,9 @@ func (op *operation) startStream(m *connectpb.WriteStreamOperationStart) error {
 	switch d := m.GetSinkDestination().(type) {
 	case *connectpb.WriteStreamOperationStart_Path:
 		r.Path = d.Path
+		if _, twice := sink.Options(r.Options).Get("path"); twice && d.Path != "" && !op.h.Conf.Bool("spark.sql.legacy.pathOptionBehavior.enabled") {
+			return errclass.New("INVALID_STREAMING_OPTION.CONFLICT", "first", "path", "second", "start(path)").WithKind(errclass.Analysis)
+		}
 	case *connectpb.WriteStreamOperationStart_TableName:
 		if r.Sink, err = op.h.TableSink(d.TableName, r.Format, plan.Schema(n), r.PartitionBy, r.Options); err != nil {
 			return err

@@ -63,7 +63,7 @@ var catalogTable = table{
 	"INVALID_CONF_VALUE.DEFAULT_COLLATION":       {"22022", IllegalArgument, "The value '<confValue>' of the configuration \"<confName>\" is no collation; was one of <proposals> meant?"},
 	"INVALID_CONF_VALUE.OUT_OF_RANGE_OF_OPTIONS": {"22022", IllegalArgument, "The value '<confValue>' of the configuration \"<confName>\" must be one of <confOptions>."},
 	"INVALID_CONF_VALUE.REQUIREMENT":             {"22022", IllegalArgument, "The value '<confValue>' of the configuration \"<confName>\" is invalid: <confRequirement>"},
-	"INVALID_CONF_VALUE.TIME_ZONE":               {"22022", DateTime, "The value '<confValue>' of the configuration \"<confName>\" is no time zone that is known here."},
+	"INVALID_CONF_VALUE.TIME_ZONE":               {"22022", IllegalArgument, "The value '<confValue>' of the configuration \"<confName>\" is no time zone that is known here."},
 	"INVALID_CONF_VALUE.TYPE_MISMATCH":           {"22022", IllegalArgument, "The value '<confValue>' of the configuration \"<confName>\" should be <confType>."},
 	"FEATURE_NOT_ENABLED":                        {"56038", Analysis, "<featureName> is not enabled; set <configKey> to <configValue>."},
 	"UNKNOWN_TIME_ZONE":                          {"22009", DateTime, "There is no time zone <timeZone>; write a region such as Europe/Berlin or an offset such as +02:00."},

@@ -229,6 +229,14 @@ func isStatic(key string) bool {
 	return k != nil && k.kind == static
 }
 
+// CheckDefault tells why a value cannot be the default that a client asks with, or nil. A static setting may have any.
+func CheckDefault(key, value string) error {
+	if isStatic(key) || value == undefined {
+		return nil
+	}
+	return CheckConf(key, value)
+}
+
 // CheckConf tells why a setting cannot be given a value, or nil.
 func CheckConf(key, value string) error {
 	k := knownConf[key]

@@ -107,8 +107,11 @@ func logicalPlans(b *strings.Builder, parsed, analyzed, optimized plan.Node) {
 // explainStream explains a plan whose operators only exist once a query runs.
 func explainStream(parsed, analyzed plan.Node, mode ExplainMode) string {
 	var b strings.Builder
-	if mode == ExplainExtended {
+	switch mode {
+	case ExplainExtended:
 		logicalPlans(&b, parsed, analyzed, analyzed)
+	case ExplainCost:
+		b.WriteString("== Optimized Logical Plan ==\n" + withStatistics(plan.TreeString(analyzed)) + "\n")
 	}
 	b.WriteString("== Physical Plan ==\n" + plan.TreeString(analyzed))
 	return b.String()

@@ -10,6 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/session"
 	"github.com/millrace/millrace/sink"
+	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/types"
 )
 
@@ -122,3 +123,22 @@ func TestTableSink(t *testing.T) {
 		t.Errorf("no such database: %v", err)
 	}
 }
+
+func TestKeptTableNames(t *testing.T) {
+	s := newShell(t)
+	for name, class := range map[string]string{
+		"q": "", "1x": "", "`a b`": "", "a b": "INVALID_STREAMING_OPTION.QUERY_NAME", "sel`ect": "INVALID_STREAMING_OPTION.QUERY_NAME",
+		"a.b": "TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS",
+	} {
+		err := s.KeepTable(name, noRows{})
+		if class == "" && err != nil || class != "" && !errclass.Has(err, class) {
+			t.Errorf("%s: got %v, want %q", name, err, class)
+		}
+	}
+}
+
+type noRows struct{}
+
+func (noRows) Schema() types.StructType { return types.Struct(types.NewField("a", types.Integer)) }
+
+func (noRows) Scan(context.Context, source.Projection) ([]source.Split, error) { return nil, nil }

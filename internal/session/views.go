@@ -8,6 +8,7 @@ import (
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/sql"
 	"github.com/millrace/millrace/source"
 )
 
@@ -102,6 +103,13 @@ func (s *Session) PutView(name string, n plan.Node, global, replace bool) error 
 
 // KeepTable gives a table that a connector holds a name, replacing an earlier one: the memory sink's result.
 func (s *Session) KeepTable(name string, t source.Batch) error {
+	parts, err := sql.ParseIdentifier(name)
+	if err != nil {
+		return errclass.New("INVALID_STREAMING_OPTION.QUERY_NAME", "queryName", name).WithCause(err)
+	}
+	if name, err = viewName(parts, false); err != nil {
+		return err
+	}
 	scan := &plan.Scan{ID: plan.NewID(), Source: t, Name: "memory"}
 	for _, f := range t.Schema().Fields {
 		scan.Out = append(scan.Out, &plan.Attr{ID: plan.NewID(), Name: f.Name, T: f.Type, Null: f.Nullable, Metadata: f.Metadata})

@@ -142,6 +142,10 @@ func (d *driver) main(ctx context.Context) error {
 
 // prepare finds out where the query goes on and opens what it reads and remembers.
 func (d *driver) prepare(ctx context.Context) error {
+	if n := d.conf.Int("spark.sql.streaming.numRecentProgressUpdates"); n < 1 {
+		return errclass.New("INVALID_CONF_VALUE.REQUIREMENT", "confName", "spark.sql.streaming.numRecentProgressUpdates",
+			"confValue", strconv.FormatInt(n, 10), "confRequirement", "it must be positive")
+	}
 	at, err := d.ck.Resume()
 	if err != nil {
 		return err

@@ -120,8 +120,13 @@ func (r *StartRequest) findSink() (sink.Format, error) {
 	if f := sink.Lookup(r.Format); f != nil {
 		return f, nil
 	}
+	e := errclass.New("UNSUPPORTED_STREAMING_OPERATION.SINK", "provider", r.Format)
+	switch strings.ToLower(r.Format) {
+	case "socket", "hive", "avro", "kafka": // Spark's exceptions for these are others
+		return nil, e.WithKind(errclass.Analysis)
+	}
 	if source.Lookup(r.Format) != nil {
-		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.SINK", "provider", r.Format)
+		return nil, e
 	}
 	return nil, errclass.New("DATA_SOURCE_NOT_FOUND", "provider", r.Format)
 }
@@ -137,7 +142,10 @@ type location struct {
 // outlive the query anyway, a temporary one.
 func (r *StartRequest) checkpoint(needed bool) (location, error) {
 	given, ok := sink.Options(r.Options).Get("checkpointLocation")
-	if !ok || given == "" {
+	if ok && given == "" {
+		return location{}, errclass.New("INVALID_STREAMING_OPTION.VALUE", "option", "checkpointLocation", "value", "''", "requirement", "it names a directory")
+	}
+	if !ok {
 		if parent := r.Conf.Value("spark.sql.streaming.checkpointLocation"); parent != "" {
 			name := r.Name
 			if name == "" {

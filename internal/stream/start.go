@@ -152,6 +152,9 @@ func (d *driver) openCheckpoint(ctx context.Context) error {
 	if d.loc.temporary {
 		d.fsys = fs.WithoutSync(d.fsys) // it need not survive the process
 	}
+	if fi, err := d.fsys.Stat(d.loc.dir); err == nil && !fi.IsDir() {
+		return errclass.New("INVALID_STREAMING_OPTION.NOT_A_DIRECTORY", "option", "checkpointLocation", "path", fs.ShortURI(d.loc.dir))
+	}
 	ck, err := checkpoint.Open(ctx, d.fsys, d.loc.dir, checkpoint.Options{
 		AllowMissingMetadata: d.conf.Value("spark.sql.streaming.checkpoint.verifyMetadataExists.enabled") == "false",
 		NewID:                func() string { return d.id },

@@ -27,24 +27,28 @@ const (
 
 // Open implements sink.Format.
 func (f Format) Open(_ context.Context, req sink.Request) (sink.Sink, error) {
-	s := &consoleSink{f: f, req: req, rows: defaultRows, truncate: defaultTruncate}
-	if v, ok := req.Options.Get("numRows"); ok {
+	return &consoleSink{f: f, req: req, rows: defaultRows, truncate: defaultTruncate}, nil
+}
+
+// settle reads the options. As in Spark, a mistake in them ends the running query.
+func (s *consoleSink) settle() error {
+	if v, ok := s.req.Options.Get("numRows"); ok {
 		n, err := strconv.Atoi(v)
 		if err != nil {
-			return nil, errclass.New("INVALID_STREAMING_OPTION.NOT_A_NUMBER", "option", "numRows", "value", v)
+			return errclass.New("INVALID_STREAMING_OPTION.NOT_A_NUMBER", "option", "numRows", "value", v)
 		}
 		s.rows = n
 	}
-	if v, ok := req.Options.Get("truncate"); ok {
+	if v, ok := s.req.Options.Get("truncate"); ok {
 		on, err := strconv.ParseBool(v)
 		if err != nil {
-			return nil, errclass.New("INVALID_STREAMING_OPTION.VALUE", "option", "truncate", "value", v, "requirement", "it is true or false")
+			return errclass.New("INVALID_STREAMING_OPTION.VALUE", "option", "truncate", "value", v, "requirement", "it is true or false")
 		}
 		if !on {
 			s.truncate = 0
 		}
 	}
-	return s, nil
+	return nil
 }
 
 type consoleSink struct {
@@ -60,6 +64,9 @@ func (s *consoleSink) Info() sink.Info {
 
 // Begin implements sink.Sink.
 func (s *consoleSink) Begin(_ context.Context, id int64) (sink.Batch, bool, error) {
+	if err := s.settle(); err != nil {
+		return nil, false, err
+	}
 	return &batch{s: s, id: id}, false, nil
 }
 

@@ -57,7 +57,11 @@ only showing top 2 rows
 
 func TestBadOptions(t *testing.T) {
 	for option, class := range map[string]string{"numRows": "INVALID_STREAMING_OPTION.NOT_A_NUMBER", "truncate": "INVALID_STREAMING_OPTION.VALUE"} {
-		if _, err := (Format{}).Open(context.Background(), sink.Request{Options: sink.Options{option: "many"}}); !errclass.Has(err, class) {
+		s, err := (Format{}).Open(t.Context(), sink.Request{Options: sink.Options{option: "many"}})
+		if err != nil {
+			t.Fatalf("%s: %v at the start", option, err)
+		}
+		if _, _, err := s.Begin(t.Context(), 0); !errclass.Has(err, class) {
 			t.Errorf("%s: got %v, want %s", option, err, class)
 		}
 	}

@@ -183,6 +183,9 @@ func kindOfPart(v string) (k partKind, digits int) {
 			return partDecimal, digits
 		}
 	}
+	if digits, ok := wholeWithExponent(v); ok {
+		return partDecimal, digits
+	}
 	if _, ok := numtext.ParseFloat([]byte(v), 64); ok {
 		return partDouble, 0
 	}
@@ -281,4 +284,23 @@ func parseMicros(s string, zone *time.Location) (int64, bool) {
 func parseInstant(s string, zone *time.Location) (time.Time, bool) {
 	us, ok := parseMicros(s, zone)
 	return time.UnixMicro(us), ok
+}
+
+// wholeWithExponent reads a whole number with an exponent, such as 1.0E10: Spark takes it for a decimal and not for a double.
+func wholeWithExponent(v string) (digits int, ok bool) {
+	mantissa, exponent, found := strings.Cut(strings.ToUpper(v), "E")
+	e, err := strconv.Atoi(exponent)
+	if !found || err != nil {
+		return 0, false
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if len(fraction) > e {
+		return 0, false
+	}
+	n, ok := new(big.Int).SetString(whole+fraction, 10)
+	if !ok {
+		return 0, false
+	}
+	digits = len(strings.TrimLeft(new(big.Int).Abs(n).String(), "0")) + e - len(fraction)
+	return digits, digits <= types.MaxPrecision
 }

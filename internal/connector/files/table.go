@@ -155,17 +155,12 @@ func (t *Table) findSchema(ctx context.Context, fixed types.StructType, isFixed 
 		if !ok {
 			return errclass.New("UNABLE_TO_INFER_SCHEMA", "format", t.kind)
 		}
-		t.data = types.NullableSchema(s)
-	}
-	// A column that the directories give is not read from the files.
-	own := types.StructType{}
-	for _, f := range t.data.Fields {
-		if indexName(&t.parts, f.Name, t.opts.caseSensitive) < 0 {
-			own.Fields = append(own.Fields, f)
+		t.data = s
+		if !t.asWritten() {
+			t.data = types.NullableSchema(s)
 		}
 	}
-	t.data = own
-	t.schema = types.StructType{Fields: append(append([]types.Field{}, t.data.Fields...), t.parts.Fields...)}
+	t.arrange()
 	if err := t.duplicates(); err != nil {
 		return err
 	}
@@ -177,6 +172,33 @@ func (t *Table) findSchema(ctx context.Context, fixed types.StructType, isFixed 
 	}
 	_, err := t.open(t.files, true) // finds values that do not fit their columns
 	return err
+}
+
+// asWritten tells whether the table is a streaming sink's output read as a batch. Its log vouches for the files, so columns
+// without nulls stay so, and partition columns that the schema names keep their place.
+func (t *Table) asWritten() bool { return t.log != nil && !t.req.Stream }
+
+// arrange puts the columns in order. A column that the directories give is not read from the files.
+func (t *Table) arrange() {
+	own := types.StructType{}
+	t.schema = types.StructType{}
+	placed := make([]bool, len(t.parts.Fields))
+	for _, f := range t.data.Fields {
+		i := indexName(&t.parts, f.Name, t.opts.caseSensitive)
+		if i < 0 {
+			own.Fields = append(own.Fields, f)
+			t.schema.Fields = append(t.schema.Fields, f)
+		} else if t.asWritten() {
+			placed[i] = true
+			t.schema.Fields = append(t.schema.Fields, t.parts.Fields[i])
+		}
+	}
+	t.data = own
+	for i, f := range t.parts.Fields {
+		if !placed[i] {
+			t.schema.Fields = append(t.schema.Fields, f)
+		}
+	}
 }
 
 func (t *Table) duplicates() error {

@@ -64,7 +64,7 @@ func (f Format) Open(_ context.Context, req sink.Request) (sink.Sink, error) {
 		return nil, err
 	}
 	if req.Stream {
-		return s, nil
+		return s, s.checkStream()
 	}
 	if req.Mode == sink.ErrorIfExists {
 		if exists, err := s.exists(); err != nil || exists {
@@ -75,6 +75,31 @@ func (f Format) Open(_ context.Context, req sink.Request) (sink.Sink, error) {
 		}
 	}
 	return s, s.prepare()
+}
+
+// checkStream finds what a stream is refused for at its start.
+func (s *Sink) checkStream() error {
+	if fi, err := s.fsys.Stat(s.path); err == nil && !fi.IsDir() {
+		return errclass.New("INVALID_STREAMING_OPTION.NOT_A_DIRECTORY", "option", "path", "path", fs.ShortURI(s.path))
+	}
+	_, err := s.retention()
+	return err
+}
+
+// retention is how long the log names files; 0 is for good.
+func (s *Sink) retention() (time.Duration, error) {
+	r, ok := s.req.Options.Get("retention")
+	if !ok {
+		return 0, nil
+	}
+	// Other than elsewhere, Spark takes no words here: 12h, not 12 hours.
+	if unit := strings.TrimLeft(strings.TrimSpace(r), "0123456789"); len(unit) < 4 && !strings.Contains(unit, " ") {
+		if ms, err := interval.ParseTrigger(withUnit(r)); err == nil {
+			return time.Duration(ms) * time.Millisecond, nil
+		}
+	}
+	return 0, errclass.New("INVALID_STREAMING_OPTION.VALUE", "option", "retention", "value", "'"+r+"'", "requirement", "it must be a number with a unit, such as 7d or 12h.").
+		WithKind(errclass.NumberFormat)
 }
 
 func (s *Sink) exists() (bool, error) {
@@ -109,10 +134,11 @@ func (s *Sink) findPartitions() error {
 		if types.IsNested(s.req.Schema.Fields[i].Type) {
 			return errclass.New("INVALID_PARTITION_COLUMN_DATA_TYPE", "type", errclass.Expr(s.req.Schema.Fields[i].Type.SQL()))
 		}
-		if !taken[i] {
-			taken[i] = true
-			s.parts = append(s.parts, i)
+		if taken[i] {
+			return errclass.New("COLUMN_ALREADY_EXISTS", "columnName", errclass.Ident(strings.ToLower(name)))
 		}
+		taken[i] = true
+		s.parts = append(s.parts, i)
 	}
 	for i, f := range s.req.Schema.Fields {
 		if !taken[i] {
@@ -128,7 +154,7 @@ func (s *Sink) prepare() error {
 	if s.enc != nil {
 		return nil
 	}
-	if len(s.data) == 0 && len(s.parts) > 0 {
+	if len(s.data) == 0 && len(s.parts) > 0 && !s.req.Stream {
 		return errclass.New("ALL_PARTITION_COLUMNS_NOT_ALLOWED")
 	}
 	enc, err := s.kind.Prepare(s.req)
@@ -191,12 +217,9 @@ func (s *Sink) openLog() error {
 	if ms, err := interval.ParseTrigger(withUnit(s.conf("spark.sql.streaming.fileSink.log.cleanupDelay"))); err == nil {
 		opts.CleanupDelay = time.Duration(ms) * time.Millisecond
 	}
-	if r, ok := s.req.Options.Get("retention"); ok {
-		ms, err := interval.ParseTrigger(withUnit(r))
-		if err != nil {
-			return errclass.New("INVALID_STREAMING_OPTION.VALUE", "option", "retention", "value", "'"+r+"'", "requirement", "it must be a time such as 7d or 12 hours.").WithCause(err)
-		}
-		opts.Retention = time.Duration(ms) * time.Millisecond
+	var err error
+	if opts.Retention, err = s.retention(); err != nil {
+		return err
 	}
 	log, err := checkpoint.OpenSinkLog(s.fsys, s.path, opts)
 	if err != nil {

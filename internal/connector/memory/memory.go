@@ -38,6 +38,9 @@ func (Format) Open(_ context.Context, req sink.Request) (sink.Sink, error) {
 			name = given
 		}
 	}
+	if len(req.PartitionBy) > 0 {
+		return nil, errclass.New("INVALID_STREAMING_OPTION.PARTITION_BY", "sink", "memory")
+	}
 	if name == "" {
 		return nil, errclass.New("INVALID_STREAMING_OPTION.NO_QUERY_NAME", "sink", "memory")
 	}
