@@ -57,7 +57,7 @@ func (op *operation) startStream(m *connectpb.WriteStreamOperationStart) error {
 	case *connectpb.WriteStreamOperationStart_Path:
 		r.Path = d.Path
 		if _, twice := sink.Options(r.Options).Get("path"); twice && d.Path != "" && !op.h.Conf.Bool("spark.sql.legacy.pathOptionBehavior.enabled") {
-			return errclass.New("INVALID_STREAMING_OPTION.CONFLICT", "first", "path", "second", "start(path)").WithKind(errclass.Analysis)
+			return errclass.New("INVALID_STREAMING_OPTION.PATH_TWICE", "method", "start")
 		}
 	case *connectpb.WriteStreamOperationStart_TableName:
 		if r.Sink, err = op.h.TableSink(d.TableName, r.Format, plan.Schema(n), r.PartitionBy, r.Options); err != nil {
