@@ -172,6 +172,8 @@ func (r *resolver) node(n plan.Node) (plan.Node, error) {
 		return r.aliased(n)
 	case *plan.Watermark:
 		return r.watermark(n)
+	case *plan.TransformGroups:
+		return r.transform(n)
 	case *plan.Generate:
 		return r.generate(n)
 	case *plan.Repartition:

@@ -326,6 +326,8 @@ func (c *streamCheck) chains(n plan.Node) error {
 	plan.Walk(n, func(n plan.Node) bool {
 		what := ""
 		switch x := n.(type) {
+		case *plan.TransformGroups:
+			what = "a stateful processor above a grouping"
 		case *plan.Aggregate:
 			if x.Streaming() {
 				what = "a grouping above a grouping"

@@ -29,6 +29,12 @@ type Backend interface {
 	Close() error
 }
 
+// Functions is implemented by backends that run in the program's own process, hence can run its functions.
+type Functions interface {
+	// RegisterFunction makes a function known to a session, under an id by which plans name it. It does no I/O.
+	RegisterFunction(session Session, id string, f any) error
+}
+
 // Session names a session in requests that are made by the backend itself.
 type Session struct{ ID, UserID string }
 

@@ -131,6 +131,7 @@ var analysisTable = table{
 	"UNSUPPORTED_FEATURE.TIME_TRAVEL":                                                 {"0A000", Analysis, "<relationId> has no earlier versions to read."},
 	"UNSUPPORTED_FEATURE.PYTHON_FUNCTION":                                             {"0A000", Unsupported, "This server runs no Python functions; the query uses <functionName>. Express it with built-in functions."},
 	"UNSUPPORTED_FEATURE.SCALA_FUNCTION":                                              {"0A000", Unsupported, "This server has no JVM and cannot run the Scala or Java function <functionName>. Express it with built-in functions."},
+	"UNSUPPORTED_FEATURE.GO_FUNCTION":                                                 {"0A000", Unsupported, "The Go function <functionName> runs only in the engine that is part of its own program and in its own session; connect to local[*], or write the rows with WriteStream and process them where they land."},
 	"UNSUPPORTED_FEATURE.STATEMENT":                                                   {"0A000", Parse, "The statement <statement> is not supported."},
 	"UNSUPPORTED_FEATURE.OPERATOR":                                                    {"0A000", Unsupported, "The operator <operator> cannot be run yet."},
 	"UNSUPPORTED_FEATURE.RELATION":                                                    {"0A000", Analysis, "The operation <relation> is not supported."},

@@ -101,6 +101,9 @@ var streamingTable = table{
 	"STATEFUL_PROCESSOR_TTL_DURATION_MUST_BE_POSITIVE":                      {"42802", Unsupported, "The time to live of <operationType> on the state <stateName> must be greater than zero."},
 	"STATEFUL_PROCESSOR_INCORRECT_TIME_MODE_TO_ASSIGN_TTL":                  {"42802", Unsupported, "The state <stateName> has a time to live (<operationType>), which needs the time mode ProcessingTime."},
 
+	"STATEFUL_PROCESSOR_MISSING_TIME_VALUES":  {"42802", Unsupported, "The time mode <timeMode> of the stateful processor needs a time that there is none of here: processing time a clock, event time a stream with withWatermark."},
+	"TRANSFORM_WITH_STATE_INITIAL_STATE_KEYS": {"42K09", Analysis, "The initial state is grouped by <initialKeys>, but the rows are grouped by <keys>; the types must agree."},
+
 	"STREAMING_QUERY_STOP_TIMEOUT": {"57014", IllegalState, "The query <id> did not stop within <timeout> (spark.sql.streaming.stopTimeout); it is still ending."},
 
 	"STREAMING_CHECKPOINT_MISSING_METADATA_FILE":                                 {"42K03", Runtime, "The checkpoint <checkpointLocation> holds logs but no metadata file; choose another checkpointLocation or restore the file."},

@@ -92,6 +92,8 @@ func (p *Planner) Plan(n plan.Node) (exec.Op, error) {
 		return p.Plan(n.Child) // means nothing in a batch query
 	case *plan.Observe:
 		return p.observe(n)
+	case *plan.TransformGroups:
+		return p.Transform(n)
 	}
 	return nil, Unsupported(n)
 }

@@ -59,6 +59,7 @@ type Session struct {
 	artifacts map[string][]byte
 	levels    map[string]StorageLevel // by semantic text of a plan
 	namespace string
+	functions map[string]any // Go functions of the program, by id
 }
 
 // New returns a session with nothing in it.

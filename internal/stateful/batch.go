@@ -28,6 +28,9 @@ type Bounds struct {
 // Batch is what operators see of their micro-batch. It is Task.Streaming.
 type Batch struct {
 	Mode Mode
+	// ID is the batch's number; QueryID and RunID are the query's.
+	ID             int64
+	QueryID, RunID string
 	// Bounds, Stores and KVs are indexed by operator number. An operator has a store of tables or one of ordered bytes.
 	Bounds []Bounds
 	Stores []state.Store
@@ -52,6 +55,11 @@ type OpStats struct {
 	UpdateNanos      int64
 	RemovalNanos     int64
 	Custom           map[string]int64
+	// Rows is how many rows the state has, where Counted is set: not every key in it is one that counts.
+	Rows    int64
+	Counted bool
+	// NextDue is the earliest time in ms at which the operator has something to do by the clock, without rows.
+	NextDue int64
 }
 
 // EventTimes are statistics of the event times that passed a watermark operator in one batch, in milliseconds.

@@ -81,7 +81,7 @@ func (d *driver) bind(watermarkMs int64) *stateful.Batch {
 	propagate(d.plan.root, previous, d.late)
 	propagate(d.plan.root, watermarkMs, d.evict)
 	b := &stateful.Batch{
-		Mode: d.mode, Bounds: make([]stateful.Bounds, len(ops)), Stores: make([]state.Store, len(ops)), KVs: make([]state.KVStore, len(ops)),
+		Mode: d.mode, ID: d.batch, QueryID: d.q.ID(), RunID: d.q.runID, Bounds: make([]stateful.Bounds, len(ops)), Stores: make([]state.Store, len(ops)), KVs: make([]state.KVStore, len(ops)),
 		Values: make([][]state.Values, len(ops)), Ops: make([]stateful.OpStats, len(ops)),
 	}
 	for i, o := range ops {

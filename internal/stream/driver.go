@@ -374,6 +374,13 @@ func (d *driver) step(ctx context.Context, limit source.Limit) (ran bool, err er
 		}
 	}
 	d.clock.executed(result)
+	if d.trigger.every > 0 && !result.news && !d.advanced() {
+		// A batch for the clock alone comes with every trigger: whoever waits for the data must not wait for the last of them.
+		if err := d.flush(ctx); err != nil {
+			return true, err
+		}
+		d.q.nothing(look)
+	}
 	return true, nil
 }
 
@@ -530,6 +537,15 @@ func (d *driver) another() bool {
 	if !d.closing && (!d.noData || !d.ran) {
 		return false
 	}
+	if d.advanced() {
+		return true
+	}
+	now := d.rt.Clock.Now().UnixMilli()
+	return slices.ContainsFunc(d.plan.operators, func(o *operator) bool { return o.clocked && (d.trigger.every > 0 || o.due <= now) })
+}
+
+// advanced tells whether the watermark has moved since some operator last cleaned its state.
+func (d *driver) advanced() bool {
 	propagate(d.plan.root, d.tracker.global, d.evict)
 	return slices.ContainsFunc(d.plan.operators, func(o *operator) bool { return o.cleans && d.evict[o.op.Number()] > o.bound })
 }
@@ -541,6 +557,9 @@ func (d *driver) finish(b *batchResult) {
 	d.pending = &commit{batch: d.batch, watermarkMs: d.tracker.global}
 	if d.optIn.perInput {
 		d.pending.inputs = d.tracker.inputs()
+	}
+	for i, o := range d.plan.operators {
+		o.due = b.figures[i].NextDue
 	}
 	for _, in := range d.inputs {
 		if in.end != nil {

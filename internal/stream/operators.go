@@ -11,8 +11,10 @@ import (
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/exec"
+	"github.com/millrace/millrace/internal/processor"
 	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/internal/stateful"
+	"github.com/millrace/millrace/internal/stateful/transform"
 )
 
 // operator is a stateful operator of a query with its state.
@@ -26,6 +28,10 @@ type operator struct {
 	uncounted bool
 	// cleans is set when an advance of the watermark is reason for a batch without data.
 	cleans bool
+	// clocked is set when the operator has things to do by the clock: a trigger with an interval then runs a batch each time, another
+	// one when the time due has come, in ms, which the last batch has left.
+	clocked bool
+	due     int64
 	// hitsPerBatch is how often Spark would open each store in a batch.
 	hitsPerBatch int64
 	// stores are the names of the stores that Spark keeps for each partition; nil is the one named default.
@@ -171,6 +177,12 @@ func flow(op exec.Op, global int64, at []int64) int64 {
 			}
 		}
 		return out
+	case *transform.Transform:
+		at[op.Number()] = in
+		if op.TimeMode == processor.ProcessingTime { // its rows have no place in event time
+			return noWatermark
+		}
+		return in
 	case stateful.Operator:
 		at[op.Number()] = in
 		return in
@@ -223,6 +235,9 @@ func (o *operator) report(figures *stateful.OpStats, shuffle int, commitMs int64
 			"forceSnapshotCount":             0,
 			metricLateRows:                   figures.DroppedLateRows,
 		},
+	}
+	if figures.Counted {
+		p.NumRowsTotal = figures.Rows
 	}
 	if o.uncounted {
 		p.NumStateStoreInstances = 0

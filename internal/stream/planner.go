@@ -193,6 +193,8 @@ func (c *compiler) Plan(p *physical.Planner, n plan.Node) (exec.Op, error) {
 		return c.limit(p, n)
 	case *plan.Observe:
 		return c.observe(p, n)
+	case *plan.TransformGroups:
+		return c.transform(p, n)
 	case *plan.Join:
 		if n.Left.Streaming() && n.Right.Streaming() {
 			return c.join(p, n)

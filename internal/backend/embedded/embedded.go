@@ -116,6 +116,11 @@ func (b *Backend) AddArtifacts(ctx context.Context, s backend.Session, artifacts
 	return plain(err)
 }
 
+// RegisterFunction implements backend.Functions.
+func (b *Backend) RegisterFunction(s backend.Session, id string, f any) error {
+	return plain(b.svc.RegisterFunction(s.UserID, s.ID, id, f))
+}
+
 // Execute implements backend.Backend.
 func (b *Backend) Execute(ctx context.Context, req *connectpb.ExecutePlanRequest) (backend.Responses, error) {
 	req, err := wire(b, req)

@@ -137,6 +137,8 @@ func (c *Converter) relation(m *connectpb.Relation) (plan.Node, error) {
 		return c.htmlString(k.HtmlString)
 	case *connectpb.Relation_Catalog:
 		return c.catalog(k.Catalog)
+	case *connectpb.Relation_Extension:
+		return c.extension(k.Extension)
 	case *connectpb.Relation_Unknown:
 		return nil, malformed("the relation is unknown to its own client")
 	case nil:
