@@ -27,6 +27,8 @@ type CompactOptions struct {
 	// Retention, if positive, drops files from compacted entries that were modified longer ago. Only the sink log
 	// has it.
 	Retention time.Duration
+	// FillGaps lets a log go on behind entries that are missing: batches that had nothing to do with it. Otherwise they are lost.
+	FillGaps bool
 	// Now is the clock, time.Now by default.
 	Now func() time.Time
 }
@@ -138,7 +140,9 @@ func (l *fileLog[T]) add(ctx context.Context, id int64, items []T, done func()) 
 // fill makes a log whole that begins in the middle, which happens when a query on an old
 // checkpoint is given a new output directory. Readers, Spark's too, take a gap for lost entries.
 func (l *fileLog[T]) fill(ctx context.Context, id int64) error {
-	if _, ok := l.folder.latest(); ok || id == 0 {
+	if last, ok := l.folder.latest(); ok && l.opts.FillGaps {
+		return l.fillGap(ctx, last.id+1, id)
+	} else if ok || id == 0 {
 		return nil
 	}
 	var r fs.Round
@@ -151,6 +155,27 @@ func (l *fileLog[T]) fill(ctx context.Context, id int64) error {
 		r.Publish(s)
 	}
 	return r.Commit(ctx)
+}
+
+// fillGap writes empty entries, each of which needs those before it.
+func (l *fileLog[T]) fillGap(ctx context.Context, from, to int64) error {
+	for i := from; i < to; i++ {
+		e, content := entry{id: i, compact: l.isCompaction(i)}, []byte("v1")
+		if e.compact {
+			var err error
+			if content, err = l.appendEarlier(content, i); err != nil {
+				return err
+			}
+		}
+		s, err := l.folder.stage(e, content, nil)
+		if err != nil {
+			return err
+		}
+		if err := commit(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // appendEarlier appends the lines of all entries before a compaction. They are copied as they stand

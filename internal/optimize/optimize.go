@@ -9,6 +9,8 @@ import (
 // Options are what the rules depend on.
 type Options struct {
 	Zone *time.Location
+	// Prepare, if not nil, changes the plan before columns are pruned, when filters are where they stay.
+	Prepare func(plan.Node) (plan.Node, error)
 }
 
 // Plan returns an equal plan with the same output columns.
@@ -40,6 +42,11 @@ func Plan(n plan.Node, o Options) (plan.Node, error) {
 	}
 	if n, err = plan.TransformUp(n, scanFilters); err != nil {
 		return nil, err
+	}
+	if o.Prepare != nil {
+		if n, err = o.Prepare(n); err != nil {
+			return nil, err
+		}
 	}
 	return prune(n, plan.OutputSet(n))
 }

@@ -48,6 +48,20 @@ func prune(n plan.Node, need plan.IDSet) (plan.Node, error) {
 		*plan.Observe, *plan.WindowFuncs:
 		inner := with(need, n.Exprs()...)
 		return plan.MapChildren(n, func(c plan.Node) (plan.Node, error) { return prune(c, inner) })
+	case *plan.Aside:
+		child, err := prune(n.Child, plan.OutputSet(n.Child))
+		if err != nil {
+			return nil, err
+		}
+		aside := n.WithChildren([]plan.Node{child})
+		p := &plan.Project{Child: aside}
+		for _, a := range keep(aside.Output(), need) {
+			p.Cols = append(p.Cols, a)
+		}
+		if len(p.Cols) == len(aside.Output()) {
+			return aside, nil
+		}
+		return p, nil
 	case *plan.Dedup:
 		if n.AllColumns || len(n.Keys) == 0 {
 			break

@@ -294,6 +294,15 @@ type Hint struct {
 	Child Node
 }
 
+// Aside marks a place where whole rows may have to leave the query beside its result: those that are late for the operator above. Its
+// input is not pruned. It is put into the plans of streaming queries that ask for it.
+type Aside struct {
+	// Time is the event time by which rows are late.
+	Time  Expr
+	Child Node
+	ID    ID
+}
+
 // Observe collects named aggregates over the rows that pass.
 type Observe struct {
 	Name  string

@@ -594,6 +594,24 @@ func (n *Repartition) Output() []*Attr { return n.Child.Output() }
 func (n *Repartition) Streaming() bool { return n.Child.Streaming() }
 
 // Children implements Node.
+func (n *Aside) Children() []Node { return []Node{n.Child} }
+
+// WithChildren implements Node.
+func (n *Aside) WithChildren(c []Node) Node { return &Aside{Time: n.Time, Child: c[0], ID: n.ID} }
+
+// Exprs implements Node.
+func (n *Aside) Exprs() []Expr { return []Expr{n.Time} }
+
+// WithExprs implements Node.
+func (n *Aside) WithExprs(es []Expr) Node { return &Aside{Time: es[0], Child: n.Child, ID: n.ID} }
+
+// Output implements Node.
+func (n *Aside) Output() []*Attr { return n.Child.Output() }
+
+// Streaming implements Node.
+func (n *Aside) Streaming() bool { return n.Child.Streaming() }
+
+// Children implements Node.
 func (n *Hint) Children() []Node { return []Node{n.Child} }
 
 // WithChildren implements Node.

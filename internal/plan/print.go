@@ -209,6 +209,9 @@ func (n *Repartition) Label() string {
 }
 
 // Label implements Node.
+func (n *Aside) Label() string { return "LateRows " + n.Time.SQL() }
+
+// Label implements Node.
 func (n *Hint) Label() string { return "UnresolvedHint " + n.Name + ", " + treeList(n.Args) }
 
 // Label implements Node.

@@ -39,6 +39,8 @@ type Batch struct {
 	Values [][]state.Values
 	// Ops collects the figures of each operator, indexed by operator number.
 	Ops []OpStats
+	// Late are the side outputs of late rows, by number; nil when nobody asks for them.
+	Late []*exec.SideOutput
 
 	mu         sync.Mutex
 	eventTimes map[uint64]EventTimes

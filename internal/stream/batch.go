@@ -109,7 +109,11 @@ func (d *driver) execute(ctx context.Context, t *exec.Task, batch *stateful.Batc
 	if skip {
 		out = nil // the rows are computed all the same: for the state and the watermark
 	}
-	messages, err := d.write(ctx, t, out, r)
+	sides, err := d.beginSides(ctx, batch)
+	var messages []sink.Message
+	if err == nil {
+		messages, err = d.write(ctx, t, out, r)
+	}
 	if err == nil {
 		err = d.observe(ctx, t, r)
 	}
@@ -118,11 +122,17 @@ func (d *driver) execute(ctx context.Context, t *exec.Task, batch *stateful.Batc
 		err = d.saveState(ctx)
 		r.commitMs = d.rt.Clock.Now().Sub(began).Milliseconds()
 	}
+	if err == nil {
+		err = sides.commit(ctx) // like one before it: what is written is skipped when the batch is run again
+	}
 	if err == nil && out != nil {
 		err = out.Commit(ctx, messages)
 	}
-	if err != nil && out != nil {
-		out.Abort(context.WithoutCancel(ctx))
+	if err != nil {
+		if out != nil {
+			out.Abort(context.WithoutCancel(ctx))
+		}
+		sides.abort(ctx)
 	}
 	return err
 }

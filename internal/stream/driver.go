@@ -52,6 +52,7 @@ type driver struct {
 	task           exec.Task // what all batches have in common
 	noData         bool      // batches without data may run
 	optIn          optIn
+	sides          []*side
 	closing        bool // what is open is closed by one last batch: see closeAll
 
 	batch  int64                 // the next batch, or the one at hand
@@ -116,7 +117,7 @@ func (d *driver) close() {
 	for _, in := range d.inputs {
 		errs = append(errs, in.stream.Close())
 	}
-	errs = append(errs, d.sink.Close(), closeStores(d.plan.operators), d.ck.Close())
+	errs = append(errs, d.sink.Close(), d.closeSides(), closeStores(d.plan.operators), d.ck.Close())
 	if err := errors.Join(errs...); err != nil {
 		d.rt.Log.Warn("streaming query not closed cleanly", "id", d.q.id, "err", err)
 	}

@@ -54,6 +54,12 @@ func (c *compiler) join(p *physical.Planner, n *plan.Join) (exec.Op, error) {
 		op.Cond = &cond
 	}
 	op.Operator = len(c.out.operators)
+	if op.Left.TimeColumn >= 0 {
+		c.late(n.Left, op.Operator, "left")
+	}
+	if op.Right.TimeColumn >= 0 {
+		c.late(n.Right, op.Operator, "right")
+	}
 	c.add(&operator{
 		op: op, name: "symmetricHashJoin", meaning: joinMeaning(c.out, n, keys), hitsPerBatch: 1,
 		cleans: op.Left.Expiry >= 0 || op.Right.Expiry >= 0, stores: joinStores,

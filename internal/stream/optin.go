@@ -24,6 +24,9 @@ const (
 	optPerInput    = "watermarkPerInput"
 	optFinalFlush  = "finalFlush"
 	optRepartition = "stateRepartition"
+	// Folders for rows that leave the query beside its result.
+	optLateRowsPath   = "lateRowsPath"
+	optLateRowsFormat = "lateRowsFormat"
 )
 
 // optIn is what a query asks for beyond Spark. The zero value is Spark.
@@ -36,6 +39,8 @@ type optIn struct {
 	finalFlush bool
 	// repartition is set when a restart may change the number of partitions of the state.
 	repartition bool
+	// latePath is the folder for rows that are dropped for being late, or "".
+	latePath, lateFormat string
 }
 
 // asked reads what a query asks for.
@@ -55,6 +60,11 @@ func asked(options sink.Options, conf Conf, t TriggerKind) (o optIn, err error) 
 	}
 	if o.finalFlush && t != AvailableNow {
 		return o, badOption(optFinalFlush, "true", "only a query with the trigger availableNow comes to an end of its input.")
+	}
+	o.latePath, _ = a.find(optLateRowsPath, "")
+	format, _ := a.find(optLateRowsFormat, "")
+	if o.lateFormat, err = checkSideFormat(optLateRowsFormat, format); err != nil {
+		return o, err
 	}
 	return o, nil
 }

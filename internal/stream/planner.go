@@ -24,6 +24,7 @@ type compiled struct {
 	operators           []*operator      // by number
 	watermarks          []*watermark     // in the order in which they stand in the plan, the topmost first
 	observed            []*exec.Observe
+	late                []*latePlace // where rows may be late, if anybody asks
 }
 
 // sourcePlan is what the plan wants of one source.
@@ -51,11 +52,12 @@ type compiler struct {
 	// single is set when one watermark serves for all operators (statefulOperator.allowMultiple=false): then a second withWatermark
 	// may stand above a first.
 	single bool
+	asides map[plan.ID]*stateful.LateRows
 }
 
 // compile optimises and plans a resolved query.
-func compile(analysed plan.Node, mode stateful.Mode, conf Conf, zone *time.Location, now time.Time) (*compiled, error) {
-	c := &compiler{mode: mode, out: &compiled{analysed: analysed}, byID: map[plan.ID]*sourcePlan{}}
+func compile(analysed plan.Node, mode stateful.Mode, conf Conf, zone *time.Location, now time.Time, asked optIn) (*compiled, error) {
+	c := &compiler{mode: mode, out: &compiled{analysed: analysed}, byID: map[plan.ID]*sourcePlan{}, asides: map[plan.ID]*stateful.LateRows{}}
 	c.single = conf.Value("spark.sql.streaming.statefulOperator.allowMultiple") == "false"
 	if err := c.findSources(analysed); err != nil {
 		return nil, err
@@ -67,7 +69,11 @@ func compile(analysed plan.Node, mode stateful.Mode, conf Conf, zone *time.Locat
 	if err != nil {
 		return nil, err
 	}
-	opt, err := optimize.Plan(grouped, optimize.Options{Zone: zone})
+	rules := optimize.Options{Zone: zone}
+	if asked.latePath != "" {
+		rules.Prepare = c.watchLate
+	}
+	opt, err := optimize.Plan(grouped, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +84,11 @@ func compile(analysed plan.Node, mode stateful.Mode, conf Conf, zone *time.Locat
 		return nil, err
 	}
 	readNoMore(c.out.root, 0)
+	if asked.latePath != "" {
+		if err := c.checkLate(); err != nil {
+			return nil, err
+		}
+	}
 	c.out.schema = physical.Schema(opt.Output())
 	return c.out, nil
 }
@@ -185,6 +196,8 @@ func (c *compiler) Plan(p *physical.Planner, n plan.Node) (exec.Op, error) {
 		return c.scan(n)
 	case *plan.Watermark:
 		return c.watermark(p, n)
+	case *plan.Aside:
+		return c.aside(p, n)
 	case *plan.Aggregate:
 		return c.aggregate(p, n)
 	case *plan.Dedup:
@@ -290,6 +303,7 @@ func (c *compiler) aggregate(p *physical.Planner, n *plan.Aggregate) (exec.Op, e
 	}
 	if op.TimeKey >= 0 {
 		group.Look = op.CountLate
+		c.late(n.Child, op.Operator, "")
 	}
 	c.add(&operator{
 		op: op, name: "stateStoreSave", meaning: aggregateMeaning(c.out, n), single: len(n.Keys) == 0,
@@ -353,6 +367,9 @@ func (c *compiler) dedup(p *physical.Planner, child plan.Node, keys []*plan.Attr
 	}
 	if within && op.TimeColumn < 0 {
 		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.DEDUP_WITHOUT_WATERMARK")
+	}
+	if op.TimeColumn >= 0 {
+		c.late(child, op.Operator, "")
 	}
 	name := "dedupe"
 	if within {

@@ -24,6 +24,9 @@ func (c *compiler) session(p *physical.Planner, n *plan.Aggregate, at int) (exec
 	op := &stateful.Session{
 		Group: &exec.SessionAgg{Group: group, Session: at}, Operator: len(c.out.operators), Timed: carriesEventTime(n.Keys[at]),
 	}
+	if op.Timed {
+		c.late(n.Child, op.Operator, "")
+	}
 	// In complete mode Spark's operator doesn't say how many stores it has.
 	c.add(&operator{
 		op: op, name: "sessionWindowStateStoreSaveExec", meaning: aggregateMeaning(c.out, n), cleans: !complete,

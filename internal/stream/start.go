@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"github.com/google/uuid"
@@ -102,7 +103,7 @@ func (d *driver) launch(ctx context.Context, r *StartRequest) error {
 		}
 	}
 	var err error
-	if d.plan, err = compile(r.Plan, d.mode, d.conf, d.zone, d.rt.Clock.Now()); err != nil {
+	if d.plan, err = compile(r.Plan, d.mode, d.conf, d.zone, d.rt.Clock.Now(), d.optIn); err != nil {
 		return err
 	}
 	d.q = d.newQuery(r)
@@ -119,13 +120,15 @@ func (d *driver) launch(ctx context.Context, r *StartRequest) error {
 		d.q.discard()
 		return err
 	}
-	if s, ok := d.sink.(sink.Starter); ok {
-		if err := s.Started(); err != nil {
-			d.m.registry.release(d.loc.dir, d.q)
-			_ = d.ck.Close()
-			d.q.discard()
-			return err
-		}
+	err = d.openSides(ctx, r)
+	if s, ok := d.sink.(sink.Starter); ok && err == nil {
+		err = s.Started()
+	}
+	if err != nil {
+		d.m.registry.release(d.loc.dir, d.q)
+		_ = errors.Join(d.closeSides(), d.ck.Close())
+		d.q.discard()
+		return err
 	}
 	d.m.post(d.q.Started())
 	d.rt.Log.Info("streaming query started", "id", d.q.ID(), "run", d.q.runID, "name", d.q.name, "checkpoint", d.loc.dir)

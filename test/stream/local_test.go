@@ -169,6 +169,14 @@ func (l *local) state(ws words) (string, error) {
 	return strings.Join(rows, "\n"), nil
 }
 
+func (l *local) folder(path string) (string, error) {
+	rows, err := l.eng.Folder(path)
+	if len(rows) == 0 && err == nil {
+		return "none", nil
+	}
+	return strings.Join(rows, "\n"), err
+}
+
 func (l *local) try(df *millrace.DataFrame, s spec) error {
 	opts, err := options(s)
 	if err != nil {

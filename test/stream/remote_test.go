@@ -256,6 +256,8 @@ func (s *server) stop() error { return s.q.Stop(context.Background()) }
 
 func (s *server) state(words) (string, error) { return "", errSkipped }
 
+func (s *server) folder(string) (string, error) { return "", errSkipped }
+
 func (s *server) try(df *millrace.DataFrame, sp spec) error {
 	old := *s
 	defer func() { queries := s.queries; *s = old; s.queries = queries }()

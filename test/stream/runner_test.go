@@ -41,6 +41,8 @@ type target interface {
 	stop() error
 	// state shows what the operators keep.
 	state(ws words) (string, error)
+	// folder shows the rows that lie in a folder.
+	folder(path string) (string, error)
 	// try starts a query that should be refused, or fail.
 	try(df *millrace.DataFrame, s spec) error
 	failure() error
@@ -128,6 +130,11 @@ func (r *runner) command(d *datadriven.TestData) (string, error) {
 		return r.expect(d, ws)
 	case "state":
 		return r.t.state(ws)
+	case "folder":
+		if len(ws) == 0 {
+			return "", fmt.Errorf("which folder?")
+		}
+		return r.t.folder(ws[0].name)
 	case "progress":
 		return r.progress(ws)
 	case "plan":

@@ -20,6 +20,7 @@ import (
 type Format struct {
 	Kind Kind
 	FS   fs.FS
+	gaps bool // batches may be missing in the log of a stream
 }
 
 // Sink writes to a directory.
@@ -33,11 +34,15 @@ type Sink struct {
 	schema types.StructType
 	enc    Encoder
 	log    *checkpoint.SinkLog // of a stream, from the first Begin on
+	gaps   bool
 }
+
+// Aside is the same format for a side output of a query on some file system: the query may run without it for a while.
+func (f Format) Aside(fsys fs.FS) sink.Format { return Format{Kind: f.Kind, FS: fsys, gaps: true} }
 
 // Open implements sink.Format.
 func (f Format) Open(_ context.Context, req sink.Request) (sink.Sink, error) {
-	s := &Sink{kind: f.Kind, fsys: f.FS, req: req}
+	s := &Sink{kind: f.Kind, fsys: f.FS, req: req, gaps: f.gaps}
 	location := req.Path
 	if location == "" {
 		location, _ = req.Options.Get("path")
@@ -210,7 +215,7 @@ func (s *Sink) openLog() error {
 	if s.log != nil {
 		return nil
 	}
-	opts := checkpoint.CompactOptions{Now: s.req.Env.Now}
+	opts := checkpoint.CompactOptions{Now: s.req.Env.Now, FillGaps: s.gaps}
 	opts.Interval, _ = strconv.Atoi(s.conf("spark.sql.streaming.fileSink.log.compactInterval"))
 	opts.MinBatchesToRetain, _ = strconv.ParseInt(s.conf("spark.sql.streaming.minBatchesToRetain"), 10, 64)
 	opts.KeepExpired = s.conf("spark.sql.streaming.fileSink.log.deletion") == "false"
