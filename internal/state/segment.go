@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
-	"slices"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/klauspost/compress/s2"
@@ -36,6 +34,7 @@ type Header struct {
 	Partitions int          `json:"partitions"`
 	Keys       []string     `json:"keys"`   // types, as DDL
 	Values     []string     `json:"values"` // types, as DDL
+	Parts      []Part       `json:"parts,omitempty"`
 	Shards     []ShardRange `json:"shards,omitempty"`
 }
 
@@ -57,7 +56,7 @@ type Changes struct {
 func NewHeader(spec Spec, version int64, snapshot bool) Header {
 	return Header{
 		Version: version, Snapshot: snapshot, Kind: spec.kind, Operator: spec.Name, Meaning: spec.Meaning, Partitions: spec.Partitions,
-		Keys: typeTexts(spec.Keys), Values: typeTexts(spec.Values),
+		Keys: typeTexts(spec.Keys), Values: typeTexts(spec.Values), Parts: spec.Parts,
 	}
 }
 
@@ -174,6 +173,12 @@ func DecodeSegment(spec Spec, name string, content []byte) (Header, []Changes, e
 	return h, out, nil
 }
 
+// ReadHeader reads what a segment is about.
+func ReadHeader(name string, content []byte) (Header, error) {
+	h, _, _, err := open(name, content)
+	return h, err
+}
+
 // Inspect reads a segment whoever it belongs to: the columns are those that its header names.
 func Inspect(name string, content []byte) (Header, []Changes, error) {
 	h, _, _, err := open(name, content)
@@ -254,24 +259,6 @@ func readTable(b []byte, st types.StructType) ([]*vec.Batch, error) {
 // Damaged is the error of a file that is not what it should be, for the reason that err gives.
 func Damaged(name string, err error) error {
 	return errclass.New("CANNOT_LOAD_STATE_STORE.CANNOT_READ_STREAMING_STATE_FILE", "fileToRead", name).WithCause(err)
-}
-
-// Fits compares a stored state with what the query would keep.
-func Fits(spec Spec, h Header) error {
-	keys, values := typeTexts(spec.Keys), typeTexts(spec.Values)
-	switch {
-	case h.Kind != spec.kind:
-		return errclass.New("STATE_STORE_MEANING_NOT_COMPATIBLE", "stored", kindText(h.Kind), "new", kindText(spec.kind))
-	case !slices.Equal(keys, h.Keys):
-		return errclass.New("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE",
-			"storedKeySchema", strings.Join(h.Keys, ", "), "newKeySchema", strings.Join(keys, ", "))
-	case !slices.Equal(values, h.Values):
-		return errclass.New("STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE",
-			"storedValueSchema", strings.Join(h.Values, ", "), "newValueSchema", strings.Join(values, ", "))
-	case h.Meaning != spec.Meaning:
-		return errclass.New("STATE_STORE_MEANING_NOT_COMPATIBLE", "stored", h.Meaning, "new", spec.Meaning)
-	}
-	return nil
 }
 
 func kindText(kind string) string {

@@ -19,6 +19,9 @@ type Spec struct {
 	Keys, Values []types.Field
 	// Meaning fingerprints the stateful expressions, so that a changed window size is noticed although the types agree.
 	Meaning string
+	// Parts are what the value columns belong to, one after the other from the first or, if there are fewer, so that they end with the last;
+	// none for states that have no such parts.
+	Parts []Part
 	// Partitions is the logical number of partitions, fixed by the checkpoint.
 	Partitions int
 	// Time reads the event time in microseconds by which rows expire from key columns; nil for state that never does, or does by
@@ -37,6 +40,14 @@ type Spec struct {
 func (s Spec) AsKV() Spec {
 	s.kind = bytesKind
 	return s
+}
+
+// Part is what some neighbouring value columns belong to: an aggregate.
+type Part struct {
+	// Text says what it is, as in Meaning.
+	Text string `json:"text"`
+	// Columns is how many there are.
+	Columns int `json:"columns"`
 }
 
 // KeyTypes are the types of the key columns.

@@ -45,15 +45,17 @@ type driver struct {
 	// wantPartitions is the number of partitions that the state is to get before the next batch is planned; 0 is none. moved is set
 	// until the log says that it has them. forgot is the generation before which nothing is left.
 	wantPartitions int
-	moved          bool
-	forgot         generation
-	tracker        *tracker
-	inputs         []*input
-	task           exec.Task // what all batches have in common
-	noData         bool      // batches without data may run
-	optIn          optIn
-	sides          []*side
-	closing        bool // what is open is closed by one last batch: see closeAll
+	// added is set when aggregates have come or gone and the state must be written anew for that.
+	added   bool
+	moved   bool
+	forgot  generation
+	tracker *tracker
+	inputs  []*input
+	task    exec.Task // what all batches have in common
+	noData  bool      // batches without data may run
+	optIn   optIn
+	sides   []*side
+	closing bool // what is open is closed by one last batch: see closeAll
 
 	batch  int64                 // the next batch, or the one at hand
 	logged *checkpoint.OffsetSeq // its entry in the offset log once it has one: the batch must be run so
@@ -244,6 +246,11 @@ func (d *driver) openState(ctx context.Context, at checkpoint.Resume) error {
 		return err
 	}
 	g := d.frozen.generation
+	if d.optIn.allowAdded && at.Batch > 0 {
+		if err := d.findAdded(at); err != nil {
+			return err
+		}
+	}
 	return openStores(ops, g.provider(provider), g.dir(d.ck.StateDir()), &d.task)
 }
 
@@ -398,7 +405,7 @@ func (d *driver) rest(ctx context.Context, look int64) error {
 
 // construct plans the next batch and logs it, or finds that there is none.
 func (d *driver) construct(ctx context.Context, limit source.Limit) (planned bool, err error) {
-	if d.wantPartitions > 0 {
+	if d.wantPartitions > 0 || d.added {
 		if err := d.repartition(ctx); err != nil {
 			return false, err
 		}

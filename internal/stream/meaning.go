@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/millrace/millrace/internal/exec"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/types"
 )
 
@@ -96,6 +98,32 @@ func aggregateMeaning(c *compiled, n *plan.Aggregate) string {
 		})
 	}
 	return b.String()
+}
+
+// aggregateParts are the aggregates of a grouping with their columns of state, in the order of these.
+func aggregateParts(c *compiled, n *plan.Aggregate, g *exec.HashAgg) []state.Part {
+	m := newMeaning(c, n.Child)
+	var parts []state.Part
+	seen := map[string]bool{}
+	for _, e := range n.Aggs {
+		plan.WalkExpr(e, func(e plan.Expr) bool {
+			a, ok := e.(*plan.Agg)
+			if !ok {
+				return true
+			}
+			if canon := plan.Canon(a); !seen[canon] && len(parts) < len(g.Aggs) {
+				seen[canon] = true
+				var text strings.Builder
+				m.aggregate(&text, a)
+				parts = append(parts, state.Part{Text: text.String(), Columns: len(g.Aggs[len(parts)].Bound.State)})
+			}
+			return false
+		})
+	}
+	if len(parts) != len(g.Aggs) {
+		return nil
+	}
+	return parts
 }
 
 func dedupMeaning(c *compiled, child plan.Node, keys []*plan.Attr) string {

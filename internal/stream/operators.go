@@ -22,6 +22,11 @@ type operator struct {
 	op      stateful.Operator
 	name    string // Spark's: stateStoreSave, dedupe, ...
 	meaning string
+	// parts are the aggregates, of which the meaning is made, too.
+	parts []state.Part
+	// stored is what the checkpoint has when it is to be read with other aggregates than the operator has; else nil.
+	stored *state.Header
+	carry  []int // then: for each value column the stored one, or -1
 	// single is set for state that is one partition whatever the number of shuffle partitions is.
 	single bool
 	// uncounted is set when progress counts no stores.
@@ -41,6 +46,7 @@ type operator struct {
 	// custom are the metrics that the operator itself adds.
 	custom []string
 
+	spec   state.Spec      // as the store was opened
 	store  state.Versioned // tables or kv
 	tables state.Store
 	kv     state.KVStore
@@ -71,6 +77,11 @@ func openStores(ops []*operator, p state.Provider, dir string, t *exec.Task) err
 
 func (o *operator) open(p state.Provider, dir string, partitions int, t *exec.Task) (err error) {
 	spec := o.op.Spec(partitions, o.meaning)
+	spec.Parts = o.parts
+	if o.stored != nil {
+		return o.openStored(p, dir, spec)
+	}
+	o.spec = spec
 	if op, ok := o.op.(stateful.TableOperator); ok {
 		if o.tables, err = p.Open(dir, spec); err == nil {
 			o.store, o.values = o.tables, op.Attach(o.tables, partitions, t)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/interval"
+	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/sink"
 )
 
@@ -16,6 +17,7 @@ const (
 	keyIdleTimeout = "spark.millrace.streaming.watermark.idleTimeout"
 	keyPerInput    = "spark.millrace.streaming.watermark.perInput"
 	keyRepartition = "spark.millrace.streaming.state.repartition"
+	keyAllowAdded  = state.AllowAddedKey
 )
 
 // Options of the writer.
@@ -27,6 +29,7 @@ const (
 	// Folders for rows that leave the query beside its result.
 	optLateRowsPath   = "lateRowsPath"
 	optLateRowsFormat = "lateRowsFormat"
+	optAllowAdded     = "stateAllowAddedAggregates"
 )
 
 // optIn is what a query asks for beyond Spark. The zero value is Spark.
@@ -41,6 +44,8 @@ type optIn struct {
 	repartition bool
 	// latePath is the folder for rows that are dropped for being late, or "".
 	latePath, lateFormat string
+	// allowAdded is set when a restart may add aggregates to those of the state, or take some away.
+	allowAdded bool
 }
 
 // asked reads what a query asks for.
@@ -53,6 +58,9 @@ func asked(options sink.Options, conf Conf, t TriggerKind) (o optIn, err error) 
 		return o, err
 	}
 	if o.repartition, err = a.bool(optRepartition, keyRepartition); err != nil {
+		return o, err
+	}
+	if o.allowAdded, err = a.bool(optAllowAdded, keyAllowAdded); err != nil {
 		return o, err
 	}
 	if o.finalFlush, err = a.bool(optFinalFlush, ""); err != nil {

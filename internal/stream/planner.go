@@ -306,7 +306,7 @@ func (c *compiler) aggregate(p *physical.Planner, n *plan.Aggregate) (exec.Op, e
 		c.late(n.Child, op.Operator, "")
 	}
 	c.add(&operator{
-		op: op, name: "stateStoreSave", meaning: aggregateMeaning(c.out, n), single: len(n.Keys) == 0,
+		op: op, name: "stateStoreSave", meaning: aggregateMeaning(c.out, n), parts: aggregateParts(c.out, n, group), single: len(n.Keys) == 0,
 		cleans: c.mode != stateful.Complete, hitsPerBatch: 2,
 	})
 	result.In = op

@@ -18,7 +18,7 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-// The number of partitions of a checkpoint's state changes between two batches, when it is asked for: before batch N is planned its
+// State is written anew between two batches when it is asked for: for another number of partitions, or for other aggregates. Before batch N is planned its
 // state, version N, is written anew into a folder of its own, and the entry of batch N in the offset log then says that the state lies there
 // and has so many partitions. That entry is what makes it so. A crash before it leaves a folder that nobody looks at and the next
 // attempt removes; whoever goes back to a batch before N finds the state that batch had.
@@ -62,7 +62,7 @@ func (g generation) provider(p state.Provider) state.Provider {
 	if g == (generation{}) {
 		return p
 	}
-	return renumbered{p, g.version - g.steps}
+	return renumbered{p, g.shift()}
 }
 
 // renumbered is a provider whose files count versions from another one than 0.
@@ -225,7 +225,9 @@ func (d *driver) repartition(ctx context.Context) error {
 		return err
 	}
 	t := d.task
-	t.Partitions = d.wantPartitions
+	if d.wantPartitions > 0 {
+		t.Partitions = d.wantPartitions
+	}
 	next := make([]operator, len(ops))
 	defer func() {
 		for i := range next {
@@ -236,14 +238,14 @@ func (d *driver) repartition(ctx context.Context) error {
 	}()
 	for i, o := range ops {
 		n := &next[i]
-		*n = operator{op: o.op, meaning: o.meaning, single: o.single}
+		*n = operator{op: o.op, meaning: o.meaning, parts: o.parts, single: o.single}
 		if err := n.open(provider, dir, n.partitions(t.Partitions), &t); err != nil {
 			return err
 		}
 		if err := n.store.Load(ctx, 0); err != nil {
 			return err
 		}
-		c := copier{from: o, to: n, was: o.partitions(was), partitions: n.partitions(t.Partitions), quota: (o.store.Stats().Rows + g.steps - 1) / g.steps, steps: g.steps}
+		c := copier{carry: o.carry, from: o, to: n, was: o.partitions(was), partitions: n.partitions(t.Partitions), quota: (o.store.Stats().Rows + g.steps - 1) / g.steps, steps: g.steps}
 		if err := c.run(ctx); err != nil {
 			return fmt.Errorf("repartition the state of operator %d: %w", i, err)
 		}
@@ -252,20 +254,21 @@ func (d *driver) repartition(ctx context.Context) error {
 	for i := range next {
 		err := errors.Join(next[i].store.Close(), ops[i].store.Close())
 		next[i].store = nil
+		ops[i].stored, ops[i].carry = nil, nil
 		if err != nil {
 			return err
 		}
 	}
-	d.frozen.partitions, d.frozen.generation = d.wantPartitions, g
+	d.frozen.partitions, d.frozen.generation = t.Partitions, g
 	all := d.frozen.conf.Map()
-	all[keyPartitions], all[keyRepartitioned] = strconv.Itoa(d.wantPartitions), g.String()
+	all[keyPartitions], all[keyRepartitioned] = strconv.Itoa(t.Partitions), g.String()
 	d.frozen.conf = checkpoint.NewConf(all)
-	d.wantPartitions, d.moved = 0, true
+	d.wantPartitions, d.added, d.moved = 0, false, true
 	d.task.Partitions = d.frozen.partitions
 	if err := openStores(ops, g.provider(provider), dir, &d.task); err != nil {
 		return err
 	}
-	d.rt.Log.Info("state repartitioned", "id", d.q.ID(), "from", was, "to", d.frozen.partitions, "batch", d.batch)
+	d.rt.Log.Info("state written anew", "id", d.q.ID(), "from", was, "to", d.frozen.partitions, "batch", d.batch)
 	return nil
 }
 
@@ -275,6 +278,7 @@ type copier struct {
 	was          int // partitions
 	partitions   int
 	quota, steps int64
+	carry        []int // for each value column the one that it was, or -1; nil when they are the same
 
 	rows   int64 // since the last file
 	hashes []uint32
@@ -319,7 +323,7 @@ func (c *copier) added(ctx context.Context, n int64) error {
 }
 
 func (c *copier) tables(ctx context.Context) error {
-	was := c.from.op.Spec(1, c.from.meaning)
+	was := c.from.spec
 	c.serial = make([]int64, state.Shards(c.partitions))
 	for shard, values := range c.from.values {
 		table := c.from.tables.Table(shard)
@@ -407,6 +411,15 @@ func (c *copier) put(spec *state.Spec, shard, n int, keys, values []*vec.Vector)
 	rows := make([]uint32, n)
 	if _, err := table.Resolve(keys, n, true, rows, nil); err != nil {
 		return err
+	}
+	if c.carry != nil {
+		empty := c.to.values[shard].Save(rows)
+		for i, at := range c.carry {
+			if at >= 0 {
+				empty[i] = values[at]
+			}
+		}
+		values = empty
 	}
 	if err := c.to.values[shard].Load(rows, values); err != nil {
 		return err

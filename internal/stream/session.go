@@ -29,7 +29,7 @@ func (c *compiler) session(p *physical.Planner, n *plan.Aggregate, at int) (exec
 	}
 	// In complete mode Spark's operator doesn't say how many stores it has.
 	c.add(&operator{
-		op: op, name: "sessionWindowStateStoreSaveExec", meaning: aggregateMeaning(c.out, n), cleans: !complete,
+		op: op, name: "sessionWindowStateStoreSaveExec", meaning: aggregateMeaning(c.out, n), parts: aggregateParts(c.out, n, group), cleans: !complete,
 		uncounted: complete, hitsPerBatch: 2, prefix: int64(len(n.Keys) - 1),
 	})
 	result.In = op

@@ -148,3 +148,14 @@ func IsFile(name string) bool {
 	}
 	return false
 }
+
+// Header reads what the files of a version say of it. dir is the folder of partition 0.
+func Header(fsys fs.FS, dir string, version int64) (state.Header, error) {
+	files, err := state.LookInto(fsys, dir, changes, snapshot)
+	if err != nil {
+		return state.Header{}, err
+	}
+	s := &store{folder: files, treeVersion: -1}
+	h, err := s.readHeader(version)
+	return h.Header, err
+}

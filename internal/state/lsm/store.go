@@ -132,7 +132,8 @@ func (s *store) fits(name string, h header, version int64) error {
 		return err
 	}
 	if h.Layout != s.layout {
-		return errclass.New("STATE_STORE_MEANING_NOT_COMPATIBLE", "stored", h.Layout.text(), "new", s.layout.text())
+		return errclass.New("STATE_STORE_MEANING_NOT_COMPATIBLE", "stored", h.Layout.text(), "new", s.layout.text(),
+			"operator", fmt.Sprintf("%d (%s)", s.spec.Operator, s.spec.Name), "difference", "rows are found another way", "way", "")
 	}
 	if h.Version != version || h.Partitions != s.spec.Partitions {
 		return damaged(name, fmt.Errorf("it is version %d of %d partitions", h.Version, h.Partitions))

@@ -223,3 +223,24 @@ func (s *store) Stats() state.Stats {
 
 // Close implements state.Versioned.
 func (s *store) Close() error { return nil }
+
+// Header reads what the files of a version say of it. dir is the folder of partition 0.
+func Header(fsys fs.FS, dir string, version int64) (state.Header, error) {
+	files, err := state.LookInto(fsys, dir, delta, snapshot)
+	if err != nil {
+		return state.Header{}, err
+	}
+	name := files.File(version, delta)
+	content, err := fs.ReadFile(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		name = files.File(version, snapshot)
+		content, err = fs.ReadFile(fsys, name)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return state.Header{}, errclass.New("CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_NOT_EXISTS", "fileToRead", files.File(version, delta), "clazz", Name).WithCause(err)
+	}
+	if err != nil {
+		return state.Header{}, fmt.Errorf("read state: %w", err)
+	}
+	return state.ReadHeader(name, content)
+}

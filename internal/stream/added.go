@@ -1,0 +1,150 @@
+package stream
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/millrace/millrace/internal/checkpoint"
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/state/lsm"
+	"github.com/millrace/millrace/internal/state/mem"
+	"github.com/millrace/millrace/internal/vec"
+)
+
+// A query that was given other aggregates goes on with the state of the ones that it still has, if it may: the state is written anew, as for
+// another number of partitions (see repartition.go), without what is gone, and with what is new as it is in a group without rows.
+
+// findAdded looks for operators whose state was stored with other aggregates.
+func (d *driver) findAdded(at checkpoint.Resume) error {
+	g := d.frozen.generation
+	for i, o := range d.plan.operators {
+		if len(o.parts) == 0 {
+			continue
+		}
+		dir := filepath.Join(g.dir(d.ck.StateDir()), strconv.Itoa(i), "0")
+		header := mem.Header
+		if d.frozen.provider == lsm.Name {
+			header = lsm.Header
+		}
+		h, err := header(d.ck.FS(), dir, at.Batch-g.shift())
+		if err != nil {
+			return err
+		}
+		spec := o.op.Spec(o.partitions(d.frozen.partitions), o.meaning)
+		spec.Parts = o.parts
+		unfit := state.Fits(spec, h)
+		if unfit == nil {
+			continue
+		}
+		carry, ok := state.Carry(spec, h)
+		if !ok {
+			return unfit
+		}
+		if at.Logged != nil {
+			return errclass.New("STATE_STORE_ADDED_AGGREGATES_TOO_EARLY", "batchId", strconv.FormatInt(at.Batch, 10)).WithCause(unfit)
+		}
+		d.rt.Log.Info("aggregates of the state have changed", "id", d.q.ID(), "operator", i, "was", h.Meaning, "is", o.meaning)
+		o.stored, o.carry, d.added = &h, carry, true
+	}
+	return nil
+}
+
+// shift is by how much the versions of the generation are larger than those in its files' names.
+func (g generation) shift() int64 { return g.version - g.steps }
+
+// openStored opens the state as it was stored, only to be read.
+func (o *operator) openStored(p state.Provider, dir string, spec state.Spec) (err error) {
+	spec.Meaning, spec.Parts = o.stored.Meaning, o.stored.Parts
+	if spec.Values, err = state.FieldsOf(o.stored.Values); err != nil {
+		return err
+	}
+	if o.tables, err = p.Open(dir, spec); err != nil {
+		return err
+	}
+	o.spec, o.store, o.values = spec, o.tables, nil
+	for i := range state.Shards(spec.Partitions) {
+		var v state.Values = newColumns(spec)
+		if spec.Time == nil && spec.Group != nil { // sessions, which expire by their end
+			v = timedColumns{v.(*columns)}
+		}
+		o.values = append(o.values, v)
+		o.tables.Attach(i, v)
+	}
+	return nil
+}
+
+// columns are the value columns of a table as they are. What is overwritten keeps its room.
+type columns struct {
+	spec state.Spec
+	cols []*vec.Builder
+	at   []uint32 // by row
+}
+
+func newColumns(spec state.Spec) *columns {
+	c := &columns{spec: spec}
+	c.Reset()
+	return c
+}
+
+// Grow implements state.Values.
+func (c *columns) Grow(n int) {
+	for len(c.at) < n {
+		c.at = append(c.at, vec.NoRow)
+	}
+}
+
+// Load implements state.Values.
+func (c *columns) Load(rows []uint32, cols []*vec.Vector) error {
+	if len(cols) != len(c.cols) {
+		return errclass.Internal(fmt.Errorf("stream: %d columns of state instead of %d", len(cols), len(c.cols)))
+	}
+	from := uint32(0)
+	if len(c.cols) > 0 {
+		from = uint32(c.cols[0].Len())
+	}
+	for i, v := range cols {
+		c.cols[i].AppendAll(v)
+	}
+	for i, r := range rows {
+		c.at[r] = from + uint32(i)
+	}
+	return nil
+}
+
+// Save implements state.Values.
+func (c *columns) Save(rows []uint32) []*vec.Vector {
+	pos := make([]uint32, len(rows))
+	for i, r := range rows {
+		pos[i] = c.at[r]
+	}
+	out := make([]*vec.Vector, len(c.cols))
+	for i, b := range c.cols {
+		out[i] = vec.Take(b.Borrow(), pos, nil).Own()
+	}
+	return out
+}
+
+// Clear implements state.Values.
+func (c *columns) Clear(rows []uint32) {
+	for _, r := range rows {
+		c.at[r] = vec.NoRow
+	}
+}
+
+// Reset implements state.Values.
+func (c *columns) Reset() {
+	c.at, c.cols = nil, make([]*vec.Builder, len(c.spec.Values))
+	for i, f := range c.spec.Values {
+		c.cols[i] = vec.NewBuilder(f.Type)
+	}
+}
+
+// timedColumns are columns of which the first is the event time by which rows expire.
+type timedColumns struct{ *columns }
+
+// Times implements state.Timed.
+func (c timedColumns) Times(rows []uint32) []int64 {
+	return vec.Fixed[int64](c.Save(rows)[0].Flatten())
+}
