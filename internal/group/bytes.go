@@ -41,7 +41,7 @@ func (x *byteTable) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh [
 	if insert {
 		x.reserve(n + 1)
 		if x.dead > 1<<16 && x.dead > len(x.arena)/2 {
-			x.compact()
+			x.sweep()
 		}
 	}
 	if !x.plain {
@@ -70,10 +70,11 @@ func (x *byteTable) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh [
 
 func (x *byteTable) find(key []byte, insert bool, fresh []uint32) (uint32, []uint32) {
 	h := vec.HashBytes(key)
+	tag := uint32(h)
 	put := ^uint64(0)
 	for s := h & x.mask; ; s = (s + 1) & x.mask {
-		g := x.slots[s]
-		if g == 0 {
+		e := x.slots[s]
+		if e == 0 {
 			if !insert {
 				return None, fresh
 			}
@@ -82,21 +83,19 @@ func (x *byteTable) find(key []byte, insert bool, fresh []uint32) (uint32, []uin
 			} else {
 				x.used++
 			}
-			id := x.add(h)
-			x.slots[s] = id + 1
+			id := x.add(tag)
+			x.slots[s] = slotOf(tag, id)
 			x.store(key)
 			return id, append(fresh, id)
 		}
-		if g == tombstone {
+		if e == tombstone {
 			if put == ^uint64(0) {
 				put = s
 			}
 			continue
 		}
-		if x.hashes[g-1] == h && g != x.null {
-			if bytes.Equal(x.key(g-1), key) {
-				return g - 1, fresh
-			}
+		if g := uint32(e); uint32(e>>32) == tag && g != x.null && bytes.Equal(x.key(g-1), key) {
+			return g - 1, fresh
 		}
 	}
 }
@@ -107,8 +106,8 @@ func (x *byteTable) store(key []byte) {
 	x.keys = append(x.keys, s)
 }
 
-// compact drops the bytes of deleted keys, so that a table whose keys come and go stays as large as what is alive.
-func (x *byteTable) compact() {
+// sweep drops the bytes of deleted keys, so that a table whose keys come and go stays as large as what is alive.
+func (x *byteTable) sweep() {
 	arena := make([]byte, 0, len(x.arena)-x.dead)
 	for g := range x.keys {
 		if x.live.Get(g) {
@@ -127,15 +126,7 @@ func (x *byteTable) nullGroup(insert bool, fresh []uint32) (uint32, []uint32) {
 	if !insert {
 		return None, fresh
 	}
-	id := x.add(nullHash)
-	s := uint64(nullHash) & x.mask
-	for x.slots[s] != 0 && x.slots[s] != tombstone {
-		s = (s + 1) & x.mask
-	}
-	if x.slots[s] == 0 {
-		x.used++
-	}
-	x.slots[s] = id + 1
+	id := x.addNull()
 	x.store(nil)
 	x.null = id + 1
 	return id, append(fresh, id)
@@ -179,13 +170,26 @@ func (x *byteTable) Keys(ids []uint32) []*vec.Vector {
 
 // Delete implements Table.
 func (x *byteTable) Delete(ids []uint32) {
+	x.remove(ids)
 	for _, g := range ids {
-		x.remove(g)
 		x.dead += int(x.keys[g].len)
-		if g+1 == x.null {
-			x.null = 0
-		}
 	}
+	if x.null != 0 && !x.live.Get(int(x.null-1)) {
+		x.null = 0
+	}
+}
+
+// Compact implements Table.
+func (x *byteTable) Compact() {
+	if x.dead > 0 {
+		x.sweep()
+	}
+	old := x.compact()
+	keys := make([]keyRef, len(old))
+	for g, o := range old {
+		keys[g] = x.keys[o]
+	}
+	x.keys, x.null = keys, renumbered(old, x.null)
 }
 
 // Bytes implements Table.

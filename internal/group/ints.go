@@ -79,10 +79,11 @@ func (x *ints) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh []uint
 			continue
 		}
 		h := vec.HashUint64(uint64(k))
+		tag := uint32(h)
 		put := ^uint64(0)
 		for s := h & x.mask; ; s = (s + 1) & x.mask {
-			g := x.slots[s]
-			if g == 0 {
+			e := x.slots[s]
+			if e == 0 {
 				if !insert {
 					ids[i] = None
 					break
@@ -92,20 +93,20 @@ func (x *ints) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh []uint
 				} else {
 					x.used++
 				}
-				id := x.add(h)
-				x.slots[s] = id + 1
+				id := x.add(tag)
+				x.slots[s] = slotOf(tag, id)
 				x.keys = append(x.keys, k)
 				fresh = append(fresh, id)
 				ids[i] = id
 				break
 			}
-			if g == tombstone {
+			if e == tombstone {
 				if put == ^uint64(0) {
 					put = s
 				}
 				continue
 			}
-			if x.keys[g-1] == k && g != x.null {
+			if g := uint32(e); uint32(e>>32) == tag && x.keys[g-1] == k && g != x.null {
 				ids[i] = g - 1
 				break
 			}
@@ -114,8 +115,6 @@ func (x *ints) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh []uint
 	return fresh
 }
 
-const nullHash = 0x51ED270B0F6E5A31
-
 func (x *ints) nullGroup(insert bool, fresh []uint32) (uint32, []uint32) {
 	if x.null != 0 {
 		return x.null - 1, fresh
@@ -123,15 +122,7 @@ func (x *ints) nullGroup(insert bool, fresh []uint32) (uint32, []uint32) {
 	if !insert {
 		return None, fresh
 	}
-	id := x.add(nullHash)
-	s := uint64(nullHash) & x.mask
-	for x.slots[s] != 0 && x.slots[s] != tombstone {
-		s = (s + 1) & x.mask
-	}
-	if x.slots[s] == 0 {
-		x.used++
-	}
-	x.slots[s] = id + 1
+	id := x.addNull()
 	x.keys = append(x.keys, 0)
 	x.null = id + 1
 	return id, append(fresh, id)
@@ -166,12 +157,20 @@ func (x *ints) Keys(ids []uint32) []*vec.Vector {
 
 // Delete implements Table.
 func (x *ints) Delete(ids []uint32) {
-	for _, g := range ids {
-		x.remove(g)
-		if g+1 == x.null {
-			x.null = 0
-		}
+	x.remove(ids)
+	if x.null != 0 && !x.live.Get(int(x.null-1)) {
+		x.null = 0
 	}
+}
+
+// Compact implements Table.
+func (x *ints) Compact() {
+	old := x.compact()
+	keys := make([]int64, len(old))
+	for g, o := range old {
+		keys[g] = x.keys[o]
+	}
+	x.keys, x.null = keys, renumbered(old, x.null)
 }
 
 // Bytes implements Table.

@@ -127,6 +127,21 @@ func (x *serial) Delete(ids []uint32) {
 	x.count -= len(ids)
 }
 
+// Compact implements Table.
+func (x *serial) Compact() {
+	if x.other != nil {
+		x.other.Compact()
+		return
+	}
+	keys := make([]int64, 0, x.count)
+	for g, k := range x.keys {
+		if x.live.Get(g) {
+			keys = append(keys, k)
+		}
+	}
+	x.keys, x.live = keys, vec.NewBitmapSet(len(keys))
+}
+
 // Probe implements Table.
 func (x *serial) Probe() Table {
 	if x.other != nil {

@@ -3,6 +3,7 @@ package group
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,6 +79,18 @@ func drawValue(t *rapid.T, dt types.DataType) any {
 	switch dt := dt.(type) {
 	case types.LongType:
 		return int64(n)
+	case types.IntegerType:
+		return int32(n)
+	case types.ShortType:
+		return int16(n)
+	case types.ByteType:
+		return int8(n)
+	case types.FloatType:
+		return float32(n) / 2
+	case types.DecimalType:
+		return types.DecimalFromInt64(int64(n), dt.Scale)
+	case types.CalendarIntervalType:
+		return types.Interval{Months: int32(n), Days: int32(-n), Micros: int64(n % 2)}
 	case types.DateType:
 		return types.Days(n)
 	case types.BooleanType:
@@ -112,6 +125,10 @@ var shapes = [][]types.DataType{
 	{window},
 	{window, types.String},
 	{types.Long, types.Long},
+	{types.Short, types.Boolean, types.Float, types.Date},
+	{window, types.Long, window},
+	{types.DecimalType{Precision: 38, Scale: 2}, types.Byte},
+	{types.CalendarIntervalType{}, types.Integer},
 	{types.ArrayType{Element: types.String, ContainsNull: true}, types.Boolean},
 	{},
 }
@@ -146,9 +163,16 @@ func TestTableAgainstModel(t *testing.T) {
 				}
 			}
 			if len(live) > 0 && rapid.Bool().Draw(t, "delete") {
-				g := rapid.SampledFrom(live).Draw(t, "group")
-				table.Delete([]uint32{g})
-				m.keys[g] = ""
+				gone := live[rapid.IntRange(0, len(live)-1).Draw(t, "first"):]
+				gone = gone[:rapid.IntRange(1, len(gone)).Draw(t, "gone")]
+				table.Delete(gone)
+				for _, g := range gone {
+					m.keys[g] = ""
+				}
+			}
+			if rapid.IntRange(0, 3).Draw(t, "compact") == 0 {
+				table.Compact()
+				m.keys = slices.DeleteFunc(m.keys, func(k string) bool { return k == "" })
 			}
 		}
 	})
@@ -217,6 +241,9 @@ func BenchmarkResolve(b *testing.B) {
 	}{
 		{"long", []types.DataType{types.Long}, func(i int) []any { return []any{int64(i) * 7919} }},
 		{"string", []types.DataType{types.String}, func(i int) []any { return []any{fmt.Sprintf("user-%d", i)} }},
+		{"three longs", []types.DataType{types.Long, types.Long, types.Timestamp}, func(i int) []any {
+			return []any{int64(i % 1000), int64(i) * 7919, types.Micros(i / 3)}
+		}},
 		{"window+string", []types.DataType{window, types.String}, func(i int) []any {
 			return []any{types.Row{types.Micros(i % 24), types.Micros(i%24 + 1)}, fmt.Sprintf("user-%d", i/24)}
 		}},
@@ -284,6 +311,10 @@ func TestSerialLikeInts(t *testing.T) {
 				gone := live[:rapid.IntRange(1, len(live)).Draw(t, "gone")]
 				x.Delete(gone)
 				y.Delete(gone)
+			}
+			if rapid.IntRange(0, 3).Draw(t, "compact") == 0 {
+				x.Compact()
+				y.Compact()
 			}
 		}
 	})

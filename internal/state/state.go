@@ -156,6 +156,12 @@ type Timed interface {
 	Times(rows []uint32) []int64
 }
 
+// Movable is implemented by Values whose rows can be given other numbers. Move makes the values of rows[i] those of row i; the rows
+// ascend, and others are forgotten.
+type Movable interface {
+	Move(rows []uint32)
+}
+
 // Table is one shard: rows by key. It belongs to one goroutine at a time.
 //
 // Row numbers are valid until the next call of Expire, Remove or Scan, of a cursor's Next, or of the store's Prepare, Load or Abort.

@@ -1,6 +1,8 @@
 package stateful
 
 import (
+	"slices"
+
 	"github.com/millrace/millrace/internal/group"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -11,7 +13,8 @@ import (
 type chains struct {
 	keys  group.Table
 	sides [2]chainEnds
-	next  []int32 // by row: the next row of its key and side, or -1
+	next  []int32  // by row: the next row of its key and side, or -1
+	of    []uint32 // by row: its key, or group.None
 	dead  vec.Bitmap
 	ids   []uint32
 }
@@ -40,8 +43,12 @@ func (c *chains) find(keys []*vec.Vector, n int, insert bool) []uint32 {
 
 // grow makes room for rows below n. They are in no chain.
 func (c *chains) grow(n int) {
+	if n <= len(c.next) {
+		return
+	}
+	c.next, c.of = slices.Grow(c.next, n-len(c.next)), slices.Grow(c.of, n-len(c.of))
 	for len(c.next) < n {
-		c.next = append(c.next, -1)
+		c.next, c.of = append(c.next, -1), append(c.of, group.None)
 	}
 	for len(c.dead)*64 < n {
 		c.dead = append(c.dead, 0)
@@ -56,7 +63,54 @@ func (c *chains) add(side uint8, row, key uint32) {
 	} else {
 		c.next[last] = int32(row)
 	}
-	s.tail[key] = int32(row)
+	s.tail[key], c.of[row] = int32(row), key
+}
+
+// move gives rows other numbers: row rows[i] becomes row i; the rows ascend, and others are forgotten, as are keys that have none
+// left when they are many.
+func (c *chains) move(rows []uint32, side func(row uint32) uint8) {
+	of := make([]uint32, len(rows))
+	used, count := vec.NewBitmap(c.keys.Cap()), 0
+	for i, r := range rows {
+		of[i] = c.of[r]
+		if of[i] != group.None && !used.Get(int(of[i])) {
+			used.Set(int(of[i]))
+			count++
+		}
+	}
+	if 2*count < c.keys.Cap() {
+		var gone []uint32
+		renumbered, next := make([]uint32, c.keys.Cap()), uint32(0)
+		for _, key := range c.keys.Live(nil) {
+			if !used.Get(int(key)) {
+				gone = append(gone, key)
+				continue
+			}
+			renumbered[key] = next
+			next++
+		}
+		c.keys.Delete(gone)
+		c.keys.Compact()
+		for i, key := range of {
+			if key != group.None {
+				of[i] = renumbered[key]
+			}
+		}
+	}
+	for i := range c.sides {
+		s := &c.sides[i]
+		s.head, s.tail = s.head[:c.keys.Cap()], s.tail[:c.keys.Cap()]
+		for key := range s.head {
+			s.head[key], s.tail[key] = -1, -1
+		}
+	}
+	c.next, c.of, c.dead = nil, nil, nil
+	c.grow(len(rows))
+	for i, key := range of {
+		if key != group.None {
+			c.add(side(uint32(i)), uint32(i), key)
+		}
+	}
 }
 
 // remove marks a row; it is taken out of its chain when somebody passes.
@@ -114,7 +168,7 @@ func (c *chains) unlink(s *chainEnds, key uint32, row, last int32) {
 
 // Bytes estimates the memory held.
 func (c *chains) Bytes() int64 {
-	n := c.keys.Bytes() + int64(cap(c.next))*4 + int64(cap(c.dead))*8
+	n := c.keys.Bytes() + int64(cap(c.next)+cap(c.of))*4 + int64(cap(c.dead))*8
 	for i := range c.sides {
 		n += int64(cap(c.sides[i].head)+cap(c.sides[i].tail)) * 4
 	}

@@ -227,6 +227,35 @@ func (v *joinRows) Clear(rows []uint32) {
 	}
 }
 
+// Move implements state.Movable.
+func (v *joinRows) Move(rows []uint32) {
+	renumbered := make([]uint32, len(v.at))
+	for i, r := range rows {
+		renumbered[r] = uint32(i)
+	}
+	old := make([]uint32, 0, len(rows)) // positions of rows that are there
+	for pos, r := range v.row {
+		if v.at[r] == uint32(pos) {
+			old = append(old, uint32(pos))
+		}
+	}
+	cols, side, expires, matched := v.cols, v.side, v.expires, v.matched
+	row := v.row
+	v.cols, v.side, v.row, v.expires = nil, make([]uint8, len(old)), make([]uint32, len(old)), make([]int64, len(old))
+	v.matched, v.at = vec.NewBitmap(len(old)), make([]uint32, len(rows))
+	for i, pos := range old {
+		v.side[i], v.row[i], v.expires[i] = side[pos], renumbered[row[pos]], expires[pos]
+		v.matched.SetTo(i, matched.Get(int(pos)))
+		v.at[v.row[i]] = uint32(i)
+	}
+	for slot, b := range cols {
+		kept := vec.NewBuilder(v.slots.types[slot])
+		kept.AppendAll(vec.Take(b.Borrow(), old, nil))
+		v.cols = append(v.cols, kept)
+	}
+	v.links.move(old, func(row uint32) uint8 { return v.side[row] })
+}
+
 // Bytes estimates the memory held.
 func (v *joinRows) Bytes() int64 {
 	n := int64(cap(v.at)+cap(v.row))*4 + int64(cap(v.side)) + int64(cap(v.expires)+cap(v.matched))*8 + v.links.Bytes()

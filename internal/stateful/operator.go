@@ -43,6 +43,7 @@ func (noValues) Load([]uint32, []*vec.Vector) error { return nil }
 func (noValues) Save([]uint32) []*vec.Vector        { return nil }
 func (noValues) Clear([]uint32)                     {}
 func (noValues) Reset()                             {}
+func (noValues) Move([]uint32)                      {}
 
 // longs is one column of 64 bit integers by row. Rows without a value hold empty.
 type longs struct {
@@ -80,6 +81,15 @@ func (v *longs) Clear(rows []uint32) {
 }
 
 func (v *longs) Reset() { v.xs = nil }
+
+// Move implements state.Movable.
+func (v *longs) Move(rows []uint32) {
+	xs := make([]int64, len(rows))
+	for i, r := range rows {
+		xs[i] = v.xs[r]
+	}
+	v.xs = xs
+}
 
 // Bytes estimates the memory held.
 func (v *longs) Bytes() int64 { return int64(cap(v.xs)) * 8 }

@@ -300,6 +300,19 @@ const minRows = 1 << 12
 // when this happens or on restarts.
 func (t *table) rebuild() error {
 	rows := t.keys.Live(nil)
+	if m, ok := t.values.(state.Movable); ok {
+		t.keys.Compact()
+		m.Move(rows)
+		t.dirty = vec.NewBitmap(len(rows))
+		if t.times != nil {
+			times := make([]int64, len(rows))
+			for i, r := range rows {
+				times[i] = t.times[r]
+			}
+			t.times = times
+		}
+		return nil
+	}
 	c := state.Changes{Puts: len(rows)}
 	if len(rows) > 0 {
 		c.Keys, c.Values = t.keys.Keys(rows), t.values.Save(rows)
