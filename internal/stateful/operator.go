@@ -24,6 +24,12 @@ type TableOperator interface {
 	Attach(s state.Store, partitions int, t *exec.Task) []state.Values
 }
 
+// Rekeyer is an operator of ordered bytes whose keys say for which number of partitions they were made.
+type Rekeyer interface {
+	// Rekey returns the key for another number of partitions.
+	Rekey(key []byte, partitions int) ([]byte, error)
+}
+
 // tally adds up the figures of shards, which work side by side.
 type tally struct{ updated, removed, late, updateNanos, removalNanos atomic.Int64 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/stateful"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -458,6 +459,12 @@ func (c *copier) kvs(ctx context.Context) error {
 func (c *copier) putKV(key, value []byte) error {
 	if len(key) < state.HashBytes {
 		return errclass.Internal(fmt.Errorf("stream: a key of %d bytes does not say to which partition it belongs", len(key)))
+	}
+	if r, ok := c.from.op.(stateful.Rekeyer); ok {
+		var err error
+		if key, err = r.Rekey(key, c.partitions); err != nil {
+			return err
+		}
 	}
 	hash := binary.BigEndian.Uint32(key)
 	return c.to.kv.KV(state.ShardOf(hash, c.partitions)).Put(key, value)

@@ -20,7 +20,7 @@ import (
 //
 //	partition  FE  time  hash key                 timers by time
 //	partition  FD  time  hash key variable rest   values by the end of their life
-//	shard      FC                                 how many rows there are
+//	shard      FC  shard                          how many rows it has, less those that others count
 //	0          FB                                 the state variables
 //
 // A grouping key never begins with a byte above 1, and variables are numbered far below FB00, so that the two do not mix.
@@ -39,6 +39,35 @@ func appendVariable(b []byte, number uint16) []byte { return binary.BigEndian.Ap
 // indexKey begins a key of an index.
 func indexKey(b []byte, partition int, index byte) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(partition)), index)
+}
+
+// counterKey is a counter: that of shard was, as it was numbered when the state had been dealt out last, in a shard.
+func counterKey(shard, was int) []byte {
+	return binary.BigEndian.AppendUint32(indexKey(nil, shard, counter), uint32(was))
+}
+
+// Rekey implements stateful.Rekeyer. Counters go to any shard: it is their sum that counts.
+func (t *Transform) Rekey(key []byte, partitions int) ([]byte, error) {
+	if len(key) <= state.HashBytes {
+		return nil, errclass.New("STATE_STORE_KEY_ROW_FORMAT_VALIDATION_FAILURE", "errorMsg", "a key is cut off")
+	}
+	out := append([]byte(nil), key...)
+	switch index := key[state.HashBytes]; index {
+	case byTimer, byExpiry:
+		at := state.HashBytes + 1 + 8
+		if len(key) < at+state.HashBytes {
+			return nil, errclass.New("STATE_STORE_KEY_ROW_FORMAT_VALIDATION_FAILURE", "errorMsg", "an entry of an index is cut off")
+		}
+		hash := binary.BigEndian.Uint32(key[at:])
+		binary.BigEndian.PutUint32(out, uint32(state.PartitionOf(hash, partitions)))
+	case counter:
+		if len(key) != state.HashBytes+1+4 {
+			return nil, errclass.New("STATE_STORE_KEY_ROW_FORMAT_VALIDATION_FAILURE", "errorMsg", "a counter is cut off")
+		}
+		was := binary.BigEndian.Uint32(key[state.HashBytes+1:])
+		binary.BigEndian.PutUint32(out, was%uint32(state.Shards(partitions)))
+	}
+	return out, nil
 }
 
 func catalogKey() []byte { return indexKey(nil, 0, catalog) }

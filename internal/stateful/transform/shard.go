@@ -56,6 +56,7 @@ type shard struct {
 	declared               int
 
 	rows, rowsBefore int64
+	counted          int64 // what its own counter said
 	out              []*vec.Batch
 	figures          stateful.OpStats
 	custom           map[string]int64
@@ -348,26 +349,28 @@ func (sh *shard) checkTimes(b *vec.Batch) error {
 	return nil
 }
 
-func (sh *shard) counterKey() []byte { return indexKey(nil, sh.mine[0], counter) }
-
+// readCounter adds up what the shard's counters say.
 func (sh *shard) readCounter() error {
-	raw, found, err := sh.kv.Get(sh.counterKey())
-	if err != nil || !found {
-		return err
-	}
-	n, w := binary.Varint(raw)
-	if w <= 0 {
-		return errclass.New("STATE_STORE_VALUE_ROW_FORMAT_VALIDATION_FAILURE", "errorMsg", "the number of rows is cut off")
-	}
-	sh.rows, sh.rowsBefore = n, n
-	return nil
+	from := indexKey(nil, sh.mine[0], counter)
+	own := counterKey(sh.mine[0], sh.mine[0])
+	return sh.each(from, after(from), func(key, value []byte) (bool, error) {
+		n, w := binary.Varint(value)
+		if w <= 0 {
+			return false, errclass.New("STATE_STORE_VALUE_ROW_FORMAT_VALIDATION_FAILURE", "errorMsg", "the number of rows is cut off")
+		}
+		if sh.rows += n; bytes.Equal(key, own) {
+			sh.counted = n
+		}
+		sh.rowsBefore = sh.rows
+		return true, nil
+	})
 }
 
 func (sh *shard) writeCounter() error {
 	if sh.rows == sh.rowsBefore {
 		return nil
 	}
-	return sh.kv.Put(sh.counterKey(), binary.AppendVarint(nil, sh.rows))
+	return sh.kv.Put(counterKey(sh.mine[0], sh.mine[0]), binary.AppendVarint(nil, sh.counted+sh.rows-sh.rowsBefore))
 }
 
 // nextDue finds the earliest time at which the shard has something to do without rows.
