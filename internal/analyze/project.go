@@ -111,7 +111,9 @@ func (sc *scope) expandRegex(e *plan.ColumnRegex) ([]plan.Expr, error) {
 	}
 	from := sc.attrs
 	if e.PlanID >= 0 {
-		from = sc.relation(e.PlanID)
+		if rel := sc.relation(e.PlanID); rel != nil { // as with stars, of another frame it means this one's columns
+			from = rel
+		}
 	}
 	var out []plan.Expr
 	for _, a := range visible(from) {

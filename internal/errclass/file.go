@@ -9,7 +9,6 @@ var fileTable = table{
 	"UNABLE_TO_INFER_SCHEMA":                                {"42KD9", Analysis, "No schema can be inferred for <format>; there are no files or they are empty. Give a schema."},
 	"FAILED_READ_FILE.NO_HINT":                              {"KD001", SparkFailure, "The file <path> cannot be read: <reason>"},
 	"FAILED_READ_FILE.FILE_NOT_EXIST":                       {"KD001", SparkFailure, "The file <path> does not exist; it was deleted since it was listed. Run REFRESH TABLE, or set ignoreMissingFiles."},
-	"FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER":              {"KD001", SparkFailure, "The footer of the file <path> cannot be read; it is damaged or has another format. Set ignoreCorruptFiles to skip it."},
 	"FAILED_READ_FILE.PARQUET_COLUMN_DATA_TYPE_MISMATCH":    {"KD001", SparkFailure, "The column <column> of the file <path> has the type <actualType>, which cannot be read as <expectedType>."},
 	"FAILED_READ_FILE.UNSUPPORTED_FILE_SYSTEM":              {"KD001", SparkFailure, "The file <path> cannot be read: the file system <fileSystemClass> has no <method>."},
 	"FAILED_RENAME_PATH":                                    {"42K04", SparkFailure, "<sourcePath> cannot be renamed to <targetPath>, which exists."},

@@ -43,7 +43,7 @@ func prune(n plan.Node, need plan.IDSet) (plan.Node, error) {
 		return pruneUnion(n, need)
 	case *plan.Join:
 		inner := with(need, n.Exprs()...)
-		return plan.MapChildren(n, func(c plan.Node) (plan.Node, error) { return prune(c, inner) })
+		return plan.MapChildren(n, func(c plan.Node) (plan.Node, error) { return pruneStored(c, inner) })
 	case *plan.Filter, *plan.Sort, *plan.Limit, *plan.Offset, *plan.Tail, *plan.Sample, *plan.Watermark, *plan.Repartition, *plan.Generate,
 		*plan.Observe, *plan.WindowFuncs:
 		inner := with(need, n.Exprs()...)
@@ -67,10 +67,36 @@ func prune(n plan.Node, need plan.IDSet) (plan.Node, error) {
 			break
 		}
 		inner := with(need, n.Keys...)
-		return plan.MapChildren(n, func(c plan.Node) (plan.Node, error) { return prune(c, inner) })
+		if n.WithinWatermark { // which works with the event time, whether or not somebody asks for it
+			for _, a := range n.Child.Output() {
+				if a.EventTime {
+					inner.AddAll(a)
+				}
+			}
+		}
+		return plan.MapChildren(n, func(c plan.Node) (plan.Node, error) { return pruneStored(c, inner) })
 	}
 	// Anything else needs its input whole.
 	return plan.MapChildren(n, func(c plan.Node) (plan.Node, error) { return prune(c, plan.OutputSet(c)) })
+}
+
+// pruneStored prunes the input of an operator that keeps the rows of a stream: it gets no other column than it needs. That shows: as in
+// Spark nothing is late, and nothing forgotten, by an event time that nobody asks for.
+func pruneStored(n plan.Node, need plan.IDSet) (plan.Node, error) {
+	out, err := prune(n, need)
+	if err != nil || !out.Streaming() {
+		return out, err
+	}
+	have := out.Output()
+	kept := keep(have, need)
+	if len(kept) == len(have) || len(kept) == 0 {
+		return out, nil
+	}
+	p := &plan.Project{Child: out}
+	for _, a := range kept {
+		p.Cols = append(p.Cols, a)
+	}
+	return p, nil
 }
 
 // with is a set of columns and those that expressions read.

@@ -420,6 +420,9 @@ func reason(err error) string {
 	if errors.As(err, &pe) {
 		return pe.Err.Error() + "."
 	}
+	if e := (*errclass.Error)(nil); errors.As(err, &e) { // without its condition: the error around it has one
+		return e.Message
+	}
 	return err.Error() + "."
 }
 

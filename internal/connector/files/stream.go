@@ -244,6 +244,9 @@ func (s *stream) PrepareAvailableNow(ctx context.Context) error {
 
 // Plan implements source.Stream.
 func (s *stream) Plan(_ context.Context, start, end source.Offset) ([]source.Split, error) {
+	if s.t.fault != nil {
+		return nil, s.t.fault
+	}
 	if err := s.open(); err != nil {
 		return nil, err
 	}

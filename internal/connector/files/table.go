@@ -32,6 +32,8 @@ type Table struct {
 	parts   types.StructType
 	files   found // of a batch table, as it was opened
 	log     *checkpoint.SinkLog
+	// fault is a mistake in the options or the schema of a stream that is not seen before its first batch, as in Spark.
+	fault error
 }
 
 // Open implements source.Format.
@@ -42,7 +44,15 @@ func (f Format) Open(ctx context.Context, req source.Request) (source.Table, err
 		return nil, err
 	}
 	if t.decoder, err = f.Kind.Prepare(req); err != nil {
-		return nil, err
+		if !req.Stream || req.Schema == nil {
+			return nil, err
+		}
+		plain := req
+		plain.Options = nil
+		t.fault = err
+		if t.decoder, err = f.Kind.Prepare(plain); err != nil {
+			return nil, err
+		}
 	}
 	fixed, isFixed := t.decoder.Fixed()
 	if req.Stream && req.Schema == nil && !isFixed && t.conf("spark.sql.streaming.schemaInference") != "true" {
@@ -161,16 +171,20 @@ func (t *Table) findSchema(ctx context.Context, fixed types.StructType, isFixed 
 		}
 	}
 	t.arrange()
-	if err := t.duplicates(); err != nil {
-		return err
+	err := t.duplicates()
+	if err == nil {
+		err = t.decoder.Check(t.data)
 	}
-	if err := t.decoder.Check(t.data); err != nil {
-		return err
-	}
-	if t.req.Stream {
+	if t.req.Stream && t.req.Schema != nil {
+		if t.fault == nil {
+			t.fault = err
+		}
 		return nil
 	}
-	_, err := t.open(t.files, true) // finds values that do not fit their columns
+	if err != nil || t.req.Stream {
+		return err
+	}
+	_, err = t.open(t.files, true) // finds values that do not fit their columns
 	return err
 }
 

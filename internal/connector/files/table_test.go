@@ -207,6 +207,8 @@ func TestOpenErrors(t *testing.T) {
 		"nothing to infer":  {request{path: empty}, "UNABLE_TO_INFER_SCHEMA"},
 		"glob of nothing":   {request{ddl: "v INT", path: dir + "/z*"}, "PATH_NOT_FOUND"},
 		"variant":           {request{ddl: "v VARIANT", path: dir}, "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE"},
+		"variant stream":    {request{ddl: "v VARIANT", path: dir, stream: true}, ""}, // its first batch fails
+		"bad option stream": {request{ddl: "v INT", path: dir, stream: true, opts: map[string]string{"multiLine": "perhaps"}}, ""},
 		"bad glob":          {request{ddl: "v INT", path: dir + "/[a"}, "INVALID_OPTION_VALUE"},
 		"bad time":          {request{ddl: "v INT", path: dir, opts: map[string]string{"modifiedAfter": "x"}}, "INVALID_STREAMING_OPTION.VALUE"},
 		"bad name pattern":  {request{ddl: "v INT", path: dir, opts: map[string]string{"pathGlobFilter": "[a"}}, "INVALID_STREAMING_OPTION.VALUE"},

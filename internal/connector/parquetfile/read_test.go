@@ -393,7 +393,7 @@ func TestDamaged(t *testing.T) {
 	if err := os.WriteFile(path, []byte("this is no Parquet file"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := read(t, whole(fileOf(t, path)), types.StructType{}); !errclass.Has(err, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER") || !strings.Contains(err.Error(), path) {
+	if _, err := read(t, whole(fileOf(t, path)), types.StructType{}); !errclass.Has(err, "FAILED_READ_FILE.NO_HINT") || !strings.Contains(err.Error(), path) {
 		t.Errorf("no Parquet file: %v", err)
 	}
 }

@@ -74,7 +74,8 @@ func openFile(f *files.File) (r *file.Reader, err error) {
 	defer recovered(&err)
 	r, err = file.NewParquetReader(h, file.WithReadProps(parquet.NewReaderProperties(memory.NewGoAllocator())))
 	if err != nil {
-		return nil, errors.Join(errclass.New("FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER", "path", fs.URI(f.Path)).WithCause(err), h.Close())
+		return nil, errors.Join(errclass.New("FAILED_READ_FILE.NO_HINT", "path", fs.URI(f.Path),
+			"reason", "its footer is damaged or of another format. Set ignoreCorruptFiles to skip such files.").WithCause(err), h.Close())
 	}
 	return r, nil
 }

@@ -2,6 +2,7 @@ package rate
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -49,11 +50,14 @@ func seconds(o source.Options, name string) (int64, error) {
 	if !ok {
 		return 0, nil
 	}
+	if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32); err == nil {
+		text = strconv.FormatInt(n, 10) + "s"
+	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
 		iv, err := interval.ParseCalendar(text)
 		if err != nil || iv.Months != 0 {
-			return 0, bad(name, text, "it must be a duration such as 10s")
+			return 0, errclass.New("INVALID_STREAMING_OPTION.NOT_A_NUMBER", "option", name, "value", text)
 		}
 		d = time.Duration(iv.Micros)*time.Microsecond + time.Duration(iv.Days)*24*time.Hour
 	}

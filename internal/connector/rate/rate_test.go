@@ -124,7 +124,7 @@ func TestBadOptions(t *testing.T) {
 		{"rowsPerSecond", "abc", "INVALID_STREAMING_OPTION.NOT_A_NUMBER"},
 		{"numPartitions", "0", "INVALID_STREAMING_OPTION.VALUE"},
 		{"rampUpTime", "-1s", "INVALID_STREAMING_OPTION.VALUE"},
-		{"rampUpTime", "soon", "INVALID_STREAMING_OPTION.VALUE"},
+		{"rampUpTime", "soon", "INVALID_STREAMING_OPTION.NOT_A_NUMBER"},
 	} {
 		_, err := Rate{}.Open(context.Background(), source.Request{Format: "rate", Stream: true, Options: source.Options{c.option: c.value}})
 		if !errclass.Has(err, c.class) {

@@ -180,6 +180,9 @@ func (d directive) print(v *vec.Vector, write textWriter, i int) (string, bool) 
 	default:
 		if null {
 			s = "null"
+			if d.prec >= 0 && d.prec < len(s) {
+				s = s[:d.prec]
+			}
 			break
 		}
 		var ok bool
@@ -264,7 +267,7 @@ func fixed(f float64, prec int) string {
 		return strconv.FormatFloat(f, 'f', prec, 64)
 	}
 	s := r.FloatString(prec) // rounds half away from zero
-	if f < 0 && !strings.HasPrefix(s, "-") {
+	if math.Signbit(f) && !strings.HasPrefix(s, "-") {
 		s = "-" + s
 	}
 	return s
