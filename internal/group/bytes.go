@@ -38,6 +38,7 @@ func (x *byteTable) key(g uint32) []byte {
 
 // Resolve implements Table.
 func (x *byteTable) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh []uint32) []uint32 {
+	x.refresh()
 	if insert {
 		x.reserve(n + 1)
 		if x.dead > 1<<16 && x.dead > len(x.arena)/2 {
@@ -185,11 +186,7 @@ func (x *byteTable) Compact() {
 		x.sweep()
 	}
 	old := x.compact()
-	keys := make([]keyRef, len(old))
-	for g, o := range old {
-		keys[g] = x.keys[o]
-	}
-	x.keys, x.null = keys, renumbered(old, x.null)
+	x.keys, x.null = keepRows(x.keys, old, 1), renumbered(old, x.null)
 }
 
 // Bytes implements Table.
@@ -197,6 +194,7 @@ func (x *byteTable) Bytes() int64 { return x.bytes() + int64(cap(x.keys))*16 + i
 
 // Probe implements Table.
 func (x *byteTable) Probe() Table {
+	x.refresh()
 	y := *x
 	y.enc = encoder{}
 	return &y

@@ -16,6 +16,7 @@ type index struct {
 	live   vec.Bitmap
 	used   int // slots in use, those of deleted keys (tombstone) included
 	count  int
+	stale  bool // slots still have deleted keys; see refresh
 }
 
 // tombstone is the slot of a deleted key. No group has its number.
@@ -55,7 +56,15 @@ func (x *index) fill() {
 		}
 		x.slots[i] = slotOf(h, uint32(g))
 	}
-	x.used = x.count
+	x.used, x.stale = x.count, false
+}
+
+// refresh brings the slots up to date after many keys were deleted. It comes before every use of them.
+func (x *index) refresh() {
+	if x.stale {
+		clear(x.slots)
+		x.fill()
+	}
 }
 
 // add gives a new key a number. The caller stores it in the slot and keeps the key.
@@ -76,9 +85,8 @@ func (x *index) remove(ids []uint32) {
 		x.live.Clear(int(g))
 	}
 	x.count -= len(ids)
-	if len(ids) > x.count { // cheaper than to look for each
-		clear(x.slots)
-		x.fill()
+	if x.stale || len(ids) > x.count { // cheaper than to look for each
+		x.stale = true
 		return
 	}
 	for _, g := range ids {
@@ -95,11 +103,8 @@ func (x *index) remove(ids []uint32) {
 // compact numbers the groups that are present anew and returns their old numbers.
 func (x *index) compact() []uint32 {
 	old := x.Live(make([]uint32, 0, x.count))
-	hashes := make([]uint32, len(old))
-	for g, o := range old {
-		hashes[g] = x.hashes[o]
-	}
-	x.hashes, x.live = hashes, vec.NewBitmapSet(len(old))
+	x.hashes = keepRows(x.hashes, old, 1)
+	x.live = vec.NewBitmapSet(len(old))
 	for size := len(x.slots); size > 64 && len(old)*4 < size; size /= 2 {
 		x.slots, x.mask = x.slots[:size/2], uint64(size/2-1)
 	}
@@ -136,6 +141,24 @@ func (x *index) addNull() uint32 {
 	}
 	x.slots[s] = slotOf(nullHash, id)
 	return id
+}
+
+// keepRows moves rows of width values to the front, in their order. Memory stays in use unless it is much too large.
+func keepRows[T any](xs []T, rows []uint32, width int) []T {
+	to := xs[:0]
+	if cap(xs) > 4*len(rows)*width+1024 {
+		to = make([]T, 0, len(rows)*width)
+	}
+	if width == 1 {
+		for _, r := range rows {
+			to = append(to, xs[r])
+		}
+		return to
+	}
+	for _, r := range rows {
+		to = append(to, xs[int(r)*width:int(r+1)*width]...)
+	}
+	return to
 }
 
 // renumbered is what a group's number plus one, or 0 for none, has become; old are the old numbers, in order.

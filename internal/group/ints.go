@@ -60,6 +60,7 @@ func (x *ints) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh []uint
 	if v.Encoding() != vec.Flat || v.Phys() == vec.PhysInt32 {
 		x.buf = keys
 	}
+	x.refresh()
 	if insert {
 		x.reserve(n + 1)
 	}
@@ -166,11 +167,7 @@ func (x *ints) Delete(ids []uint32) {
 // Compact implements Table.
 func (x *ints) Compact() {
 	old := x.compact()
-	keys := make([]int64, len(old))
-	for g, o := range old {
-		keys[g] = x.keys[o]
-	}
-	x.keys, x.null = keys, renumbered(old, x.null)
+	x.keys, x.null = keepRows(x.keys, old, 1), renumbered(old, x.null)
 }
 
 // Bytes implements Table.
@@ -178,6 +175,7 @@ func (x *ints) Bytes() int64 { return x.bytes() + int64(cap(x.keys))*8 }
 
 // Probe implements Table.
 func (x *ints) Probe() Table {
+	x.refresh()
 	y := *x
 	y.buf = nil
 	return &y

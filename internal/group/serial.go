@@ -133,13 +133,8 @@ func (x *serial) Compact() {
 		x.other.Compact()
 		return
 	}
-	keys := make([]int64, 0, x.count)
-	for g, k := range x.keys {
-		if x.live.Get(g) {
-			keys = append(keys, k)
-		}
-	}
-	x.keys, x.live = keys, vec.NewBitmapSet(len(keys))
+	x.keys = keepRows(x.keys, x.Live(nil), 1)
+	x.live = vec.NewBitmapSet(len(x.keys))
 }
 
 // Probe implements Table.

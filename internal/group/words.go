@@ -85,6 +85,7 @@ func (x *words) Resolve(cols []*vec.Vector, n int, insert bool, ids, fresh []uin
 		x.widen()
 	}
 	x.encode(cols, n)
+	x.refresh()
 	if insert {
 		x.reserve(n + 1)
 	}
@@ -365,11 +366,7 @@ func (x *words) Delete(ids []uint32) { x.remove(ids) }
 // Compact implements Table.
 func (x *words) Compact() {
 	old := x.compact()
-	keys := make([]uint64, 0, len(old)*x.stride)
-	for _, o := range old {
-		keys = append(keys, x.keys[int(o)*x.stride:int(o+1)*x.stride]...)
-	}
-	x.keys = keys
+	x.keys = keepRows(x.keys, old, x.stride)
 }
 
 // Bytes implements Table.
@@ -377,6 +374,7 @@ func (x *words) Bytes() int64 { return x.bytes() + int64(cap(x.keys))*8 }
 
 // Probe implements Table.
 func (x *words) Probe() Table {
+	x.refresh()
 	y := *x
 	y.buf, y.rowHashes = nil, nil
 	return &y
