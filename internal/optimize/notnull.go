@@ -50,7 +50,12 @@ var nullIn = map[string]bool{"+": true, "-": true, "*": true}
 
 // comparedColumns notes the columns that must not be null for a comparison to be true.
 func comparedColumns(e plan.Expr, used map[plan.ID]bool) {
-	if c, ok := e.(*plan.Call); ok && c.Fn != nil && comparisons[c.Fn.Name] {
+	c, ok := e.(*plan.Call)
+	switch {
+	case !ok || c.Fn == nil:
+	case c.Fn.Name == "not": // a <> b
+		comparedColumns(c.Args[0], used)
+	case comparisons[c.Fn.Name]:
 		for _, a := range c.Args {
 			strictColumns(a, used)
 		}

@@ -50,6 +50,9 @@ func newMeaning(c *compiled, below plan.Node) *meaning {
 		case *plan.Expand:
 			for i, a := range n.Out {
 				for _, l := range n.Lists {
+					if in, ok := l[i].(*plan.Attr); ok && in.ID == a.ID {
+						continue // a column that passes through is still what it was
+					}
 					m.lists[a.ID] = append(m.lists[a.ID], l[i])
 				}
 			}
