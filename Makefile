@@ -3,7 +3,7 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=tools/go.mod
 
-.PHONY: build test race lint fmt gen gen-check descriptors fuzz-smoke conformance conformance-listed clients bench bench-smoke kill-smoke handover faults vuln oracle clean
+.PHONY: build test race lint fmt gen gen-check descriptors fuzz-smoke conformance conformance-listed clients bench bench-smoke kill-smoke handover histories faults vuln oracle clean
 
 build: ## bin/millrace: server and SQL shell in one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/millrace ./cmd/millrace
@@ -53,6 +53,9 @@ kill-smoke: build ## kill -9 in the middle of batches, restart, nothing lost and
 
 handover: build ## queries without state in turns on a real Apache Spark (make oracle) and on millrace
 	$(GO) run ./test/handover -spark $(or $(PEER),sc://localhost:15099)
+
+histories: ## random queries with random rows, restarts and crashes against a slow model, for half an hour (TIME=30m)
+	$(GO) test ./test/histories -run TestHistories -timeout 5h -histories.time=$(or $(TIME),30m)
 
 faults: ## the disk fails at every call of the file system, in every way (ARGS="-run TestFaults/windows -v")
 	$(GO) test ./test/faults -timeout 2h -faults.all $(ARGS)

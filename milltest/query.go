@@ -318,3 +318,24 @@ func (q *Query) watermarks(bs []Batch) {
 		}
 	}
 }
+
+// RestartCrashingAt is Restart with power failing at the k-th write from then on: while the query goes on where it was, or processes
+// what has come. It reports whether there were so many writes.
+func (q *Query) RestartCrashingAt(k int) (crashed bool, err error) {
+	q.e.t.Helper()
+	if q.run != nil {
+		q.Stop()
+	}
+	q.e.PowerOn(nil)
+	q.e.CrashAtWrite(k)
+	old := q.run
+	err = q.start(nil)
+	if !q.e.Crashed() {
+		q.e.disk.reboot(nil)
+		return false, err
+	}
+	if q.run != old {
+		q.Bury()
+	}
+	return true, nil
+}
