@@ -148,3 +148,12 @@ func TestTables(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusalsNameTheWayOut: whoever is refused an operation is told, after a semicolon, what to write instead.
+func TestRefusalsNameTheWayOut(t *testing.T) {
+	for name, def := range streamingTable {
+		if strings.HasPrefix(name, "UNSUPPORTED_STREAMING_OPERATION.") && !strings.Contains(def.Text, "; ") {
+			t.Errorf("%s does not say what to do instead: %s", name, def.Text)
+		}
+	}
+}

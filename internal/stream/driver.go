@@ -35,6 +35,7 @@ type driver struct {
 	sink    sink.Sink
 	info    sink.Info
 	reopen  func(id string) error
+	refusal error // what the query fails with before its first batch
 	ck      *checkpoint.Checkpoint
 	// fsys is the runtime's, but for temporary checkpoints: those need not survive a crash, and nobody waits for the disk.
 	fsys fs.FS
@@ -127,6 +128,9 @@ func (d *driver) close() {
 
 func (d *driver) main(ctx context.Context) error {
 	d.q.say("Initializing sources")
+	if d.refusal != nil {
+		return d.refusal
+	}
 	if err := d.prepare(ctx); err != nil {
 		return err
 	}
@@ -305,7 +309,12 @@ func (d *driver) onGrid(ctx context.Context) error {
 		if err := d.flush(ctx); err != nil {
 			return err
 		}
-		d.q.say("Waiting for next trigger")
+		if d.trigger.kind == Continuous && d.batch > 0 {
+			d.q.say("Committing epoch " + strconv.FormatInt(d.batch-1, 10))
+			d.q.setStatus(func(s *Status) { s.IsDataAvailable = false })
+		} else {
+			d.q.say("Waiting for next trigger")
+		}
 		if took := d.rt.Clock.Now().Sub(began); took > every {
 			d.rt.Log.Warn("batch takes longer than the trigger's interval", "id", d.q.id, "took", took, "interval", every)
 		}

@@ -192,7 +192,7 @@ func TestAvailableNow(t *testing.T) {
 		w, _ := simple(t)
 		q := w.run(w.query("SELECT * FROM e"), "append")
 		ps := q.RecentProgress()
-		if len(ps) != 1 || ps[0].BatchID != 0 || ps[0].NumInputRows != 0 || ps[0].Sink.NumOutputRows != 0 {
+		if len(ps) != 1 || ps[0].BatchID != 0 || ps[0].NumInputRows != 0 || ps[0].Sink.NumOutputRows != -1 || ps[0].EventTime != nil {
 			t.Errorf("reports: %+v", ps)
 		}
 	})
@@ -542,6 +542,9 @@ func TestContinuousRunsEpochs(t *testing.T) {
 			s.Add(row("a", i))
 			time.Sleep(time.Second)
 		}
+		if got, want := q.Status(), (Status{Message: fmt.Sprintf("Committing epoch %d", len(w.sink.Batches())-1)}); got != want {
+			t.Errorf("got status %+v, want %+v", got, want)
+		}
 		w.stop(q)
 		if d := cmp.Diff([]string{"1", "2", "3"}, w.sink.All()); d != "" || len(w.sink.Batches()) < 3 {
 			t.Errorf("%d epochs: %s", len(w.sink.Batches()), d)
@@ -549,7 +552,13 @@ func TestContinuousRunsEpochs(t *testing.T) {
 	})
 	w, _ := simple(t)
 	w.views["e"].(*plan.Scan).Name = "rate"
-	_, err := w.m.Start(t.Context(), w.request(w.query("SELECT k, count(*) FROM e GROUP BY k"), "update", Trigger{Continuous, "1 second"}))
+	files := w.request(w.query("SELECT v FROM e"), "append", Trigger{Continuous, "1 second"})
+	files.Format = "json"
+	_, err := w.start(files).AwaitTermination(t.Context(), -1)
+	if err == nil || !strings.Contains(err.Error(), "UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS") {
+		t.Errorf("a continuous query into files: got %v", err)
+	}
+	_, err = w.m.Start(t.Context(), w.request(w.query("SELECT k, count(*) FROM e GROUP BY k"), "update", Trigger{Continuous, "1 second"}))
 	if !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS") {
 		t.Errorf("got %v", err)
 	}

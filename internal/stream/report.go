@@ -87,6 +87,12 @@ func (r *reporter) idle() {
 		return
 	}
 	p := r.report(d.batch)
+	if !d.ran { // there is nothing to tell of watermark and sink before the first batch of a run
+		p.EventTime = nil
+	}
+	if !d.ran || !d.info.CountsRows {
+		p.Sink.NumOutputRows = -1
+	}
 	if p.EventTime != nil {
 		p.EventTime.Watermark = time.UnixMilli(d.tracker.global).UTC()
 	}

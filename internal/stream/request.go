@@ -171,6 +171,9 @@ func (r *StartRequest) checkpoint(needed bool) (location, error) {
 // continuousSources are the sources that the continuous trigger takes.
 var continuousSources = map[string]bool{"rate": true, "kafka": true}
 
+// fileFormats are the sinks that a continuous query fails with: it has started, as in Spark.
+var fileFormats = map[string]bool{"csv": true, "json": true, "orc": true, "parquet": true, "text": true}
+
 // checkContinuous refuses what the continuous trigger cannot run: anything but one stream of rows that are looked at one by one.
 func checkContinuous(n plan.Node) error {
 	var err error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -42,6 +43,9 @@ func (m *Manager) Start(ctx context.Context, r StartRequest) (*Query, error) {
 	}
 	if err := d.openSink(ctx, &r); err != nil {
 		return nil, err
+	}
+	if trig.kind == Continuous && fileFormats[strings.ToLower(r.Format)] {
+		d.refusal = errclass.New("UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS", "operation", "the sink "+r.Format)
 	}
 	if err := d.launch(ctx, &r); err != nil {
 		_ = d.sink.Close()

@@ -4,6 +4,7 @@ package console
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"strconv"
 	"sync"
@@ -59,7 +60,10 @@ type consoleSink struct {
 
 // Info implements sink.Sink.
 func (s *consoleSink) Info() sink.Info {
-	return sink.Info{Description: "ConsoleTable", CountsRows: true, Recovers: true}
+	// Spark shows the object's name; who reads progress may look for it.
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(s.req.QueryID))
+	return sink.Info{Description: fmt.Sprintf("org.apache.spark.sql.execution.streaming.ConsoleTable$@%x", h.Sum32()), CountsRows: true, Recovers: true}
 }
 
 // Begin implements sink.Sink.

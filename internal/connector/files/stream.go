@@ -104,7 +104,31 @@ func (s *stream) open() error {
 	if id, ok := log.LatestID(); ok {
 		s.last = id
 	}
+	if err := s.sameInput(all); err != nil {
+		return err
+	}
 	s.log = log
+	return nil
+}
+
+// sameInput refuses a checkpoint whose latest files lie elsewhere: they were another query's, or this query's input has been moved.
+func (s *stream) sameInput(logged []checkpoint.SourceFile) error {
+	base := s.t.paths[0]
+	if len(s.t.paths) > 1 || s.t.opts.basePath != "" || s.lister.globs && isGlob(base) {
+		return nil
+	}
+	for _, f := range logged {
+		if f.BatchID != s.last {
+			continue
+		}
+		path, err := fs.ParseURI(f.Path)
+		if err != nil || path == base {
+			continue
+		}
+		if rel, err := filepath.Rel(base, path); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+			return errclass.New("CHECKPOINT_SOURCE_PATH_MISMATCH", "logged", fs.ShortURI(path), "path", fs.ShortURI(base))
+		}
+	}
 	return nil
 }
 

@@ -423,3 +423,19 @@ func BenchmarkManySeenFiles(b *testing.B) {
 		})
 	}
 }
+
+// TestOtherInput: a checkpoint whose latest files lie elsewhere is not gone on with.
+func TestOtherInput(t *testing.T) {
+	f := newFeed(t)
+	f.add(t, 2)
+	end, _ := batch(t, f.open(t), nil)
+	other := &feed{dir: t.TempDir() + "/other", log: f.log}
+	other.add(t, 1)
+	if _, err := other.open(t).LatestOffset(t.Context(), end, source.LimitDefault); !errclass.Has(err, "CHECKPOINT_SOURCE_PATH_MISMATCH") {
+		t.Errorf("got %v", err)
+	}
+	above := &feed{dir: filepath.Dir(f.dir), log: f.log}
+	if _, err := above.open(t).LatestOffset(t.Context(), end, source.LimitDefault); err != nil {
+		t.Errorf("a directory above: %v", err)
+	}
+}

@@ -39,7 +39,7 @@ func (Format) Open(_ context.Context, req sink.Request) (sink.Sink, error) {
 		}
 	}
 	if len(req.PartitionBy) > 0 {
-		return nil, errclass.New("INVALID_STREAMING_OPTION.PARTITION_BY", "sink", "memory")
+		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.PARTITION_BY", "sink", "memory")
 	}
 	if name == "" {
 		return nil, errclass.New("INVALID_STREAMING_OPTION.NO_QUERY_NAME", "sink", "memory")
