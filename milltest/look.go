@@ -2,6 +2,7 @@ package milltest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -9,8 +10,12 @@ import (
 	"strings"
 
 	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/fs/errfs"
+	"github.com/millrace/millrace/internal/processor"
 	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/internal/state/lsm"
+	"github.com/millrace/millrace/internal/state/mem"
+	"github.com/millrace/millrace/internal/stateful/transform"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -88,7 +93,11 @@ func NextWatermark(content []byte) (ms int64, ok bool) {
 }
 
 // State is what a stateful operator remembers, as its files say: for each row the key columns and then the operator's own columns,
-// sorted. Operators are counted from the sources, from 0.
+// sorted. Operators are counted from the sources, from 0. Of a stateful processor it is its state variables and timers:
+//
+//	sum (ann): 15
+//	count (ann)[tea]: 2 until 12:10
+//	timer (ann) at 10:15
 func (q *Query) State(operator int) []string {
 	q.e.t.Helper()
 	rows := map[string]string{}
@@ -96,6 +105,11 @@ func (q *Query) State(operator int) []string {
 	for _, shard := range q.List(dir) {
 		if _, err := strconv.Atoi(shard); err != nil {
 			continue
+		}
+		if custom, err := q.lookCustom(path.Join(dir, shard)); err != nil {
+			q.e.t.Fatalf("state: %v", err)
+		} else if custom != nil {
+			return custom
 		}
 		look := q.lookSegments
 		if slices.ContainsFunc(q.List(path.Join(dir, shard)), lsm.IsFile) {
@@ -131,6 +145,108 @@ func (q *Query) lookTree(rows map[string]string, dir string) error {
 		}
 	}
 	return err
+}
+
+// lookCustom is State for the folder of a stateful processor; nil when it belongs to another operator.
+func (q *Query) lookCustom(dir string) ([]string, error) {
+	full := path.Join(q.Checkpoint(), dir)
+	version, newest := int64(-1), ""
+	for _, name := range q.List(dir) {
+		base, _, _ := strings.Cut(name, ".")
+		if v, err := strconv.ParseInt(base, 10, 64); err == nil && v > version {
+			version, newest = v, name
+		}
+	}
+	if version < 1 {
+		return nil, nil
+	}
+	fsys, err := q.copied(dir) // the query may be at work on it
+	if err != nil {
+		return nil, err
+	}
+	var h state.Header
+	var p state.KVProvider = mem.Provider{FS: fsys}
+	if lsm.IsFile(newest) {
+		p = lsm.Provider{FS: fsys, Memory: &lsm.Memory{}}
+		h, err = lsm.Header(fsys, full, version)
+	} else {
+		var content []byte
+		if content, err = q.ReadFile(path.Join(dir, newest)); err == nil {
+			h, err = state.ReadHeader(newest, content)
+		}
+	}
+	if err != nil || h.Operator != transform.OperatorName {
+		return nil, err
+	}
+	spec := state.Spec{Name: h.Operator, Meaning: h.Meaning, Partitions: h.Partitions}
+	spec.Operator, _ = strconv.Atoi(path.Base(path.Dir(full)))
+	for _, text := range h.Keys {
+		t, err := types.ParseType(text)
+		if err != nil {
+			return nil, err
+		}
+		spec.Keys = append(spec.Keys, types.Field{Type: t})
+	}
+	s, err := p.OpenKV(path.Dir(path.Dir(full)), spec)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if err := s.Load(q.e.ctx, version); err != nil {
+		return nil, err
+	}
+	var kvs []state.KV
+	for i := range state.Shards(h.Partitions) {
+		kvs = append(kvs, s.KV(i))
+	}
+	out := []string{}
+	err = transform.Look(kvs, spec.KeyTypes(), func(e transform.Entry) error {
+		at := FormatCell(types.Micros(e.At * 1000))
+		line := "timer " + FormatRow(e.Group) + " at " + at
+		if e.Variable != "" {
+			line = e.Variable + " " + FormatRow(e.Group)
+			if e.Kind == processor.Map {
+				line += "[" + FormatCell(e.MapKey) + "]"
+			}
+			line += ": " + FormatCell(e.Value)
+			if e.At != 0 {
+				line += " until " + at
+			}
+		}
+		out = append(out, line)
+		return nil
+	})
+	slices.Sort(out)
+	return out, err
+}
+
+// copied is a file system with a copy of a directory of the checkpoint.
+func (q *Query) copied(dir string) (fs.FS, error) {
+	to := errfs.NewMem()
+	err := fs.MakeDirs(to, path.Join(q.Checkpoint(), dir))
+	for _, name := range q.Files() {
+		if err != nil || !strings.HasPrefix(name, dir+"/") {
+			continue
+		}
+		var content []byte
+		if content, err = q.ReadFile(name); err != nil {
+			break
+		}
+		full := path.Join(q.Checkpoint(), name)
+		if err = fs.MakeDirs(to, path.Dir(full)); err == nil {
+			err = write(to, full, content)
+		}
+	}
+	return to, err
+}
+
+func write(fsys fs.FS, name string, content []byte) error {
+	w, err := fsys.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(content)
+	return errors.Join(err, w.Close())
 }
 
 type segment struct {
