@@ -137,8 +137,8 @@ func (q *Query) lookSegments(rows map[string]string, dir string) error {
 }
 
 func (q *Query) lookTree(rows map[string]string, dir string) error {
-	_, _, batches, err := lsm.Inspect(q.e.disk.found(), path.Join(q.Checkpoint(), dir))
-	for _, b := range batches {
+	c, err := lsm.Inspect(q.e.disk.found(), path.Join(q.Checkpoint(), dir), -1)
+	for _, b := range c.Rows {
 		for i := range b.N {
 			row := FormatRow(rowAt(b.Cols, i))
 			rows[row] = row

@@ -1,6 +1,8 @@
 package types
 
 import (
+	"fmt"
+
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -13,6 +15,8 @@ type ArrowOptions struct {
 	TimeZone string
 	// LargeVarTypes makes strings and binaries use 64 bit offsets.
 	LargeVarTypes bool
+	// DistinctNames numbers the fields of a struct that have the same name, as Spark Connect does.
+	DistinctNames bool
 }
 
 // variantMark is how Spark marks the metadata child of a variant's struct.
@@ -29,6 +33,21 @@ func arrowFields(fields []Field, opt ArrowOptions) []arrow.Field {
 		out[i] = ArrowField(f, opt)
 	}
 	return out
+}
+
+// distinguish numbers fields of the same name: a_0, a_1.
+func distinguish(fields []arrow.Field) {
+	count := map[string]int{}
+	for _, f := range fields {
+		count[f.Name]++
+	}
+	next := map[string]int{}
+	for i, f := range fields {
+		if count[f.Name] > 1 {
+			fields[i].Name = fmt.Sprintf("%s_%d", f.Name, next[f.Name])
+			next[f.Name]++
+		}
+	}
 }
 
 // ArrowField is the Arrow form of a column. Its metadata are kept as Spark keeps them.
@@ -91,7 +110,11 @@ func ArrowType(t DataType, opt ArrowOptions) arrow.DataType {
 			arrow.Field{Name: "key", Type: ArrowType(t.Key, opt)},
 			arrow.Field{Name: "value", Type: ArrowType(t.Value, opt), Nullable: t.ValueContainsNull})
 	case StructType:
-		return arrow.StructOf(arrowFields(t.Fields, opt)...)
+		fields := arrowFields(t.Fields, opt)
+		if opt.DistinctNames {
+			distinguish(fields)
+		}
+		return arrow.StructOf(fields...)
 	case VariantType:
 		return arrow.StructOf(
 			arrow.Field{Name: "value", Type: arrowBinary(opt)},

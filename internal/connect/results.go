@@ -88,7 +88,7 @@ const maxBatchRows = 1 << 16
 func newRowWriter(op *operation, st types.StructType) *rowWriter {
 	conf := op.h.Conf
 	w := &rowWriter{op: op, maxRows: maxBatchRows, schema: types.ArrowSchema(st, types.ArrowOptions{
-		TimeZone: conf.Value(session.KeyTimeZone), LargeVarTypes: conf.Bool(session.KeyLargeVarTypes),
+		TimeZone: conf.Value(session.KeyTimeZone), LargeVarTypes: conf.Bool(session.KeyLargeVarTypes), DistinctNames: true,
 	})}
 	if _, set := conf.Explicit(session.KeyArrowMaxRecords); set && conf.Int(session.KeyArrowMaxRecords) > 0 {
 		w.maxRows = conf.Int(session.KeyArrowMaxRecords)

@@ -13,6 +13,7 @@ import (
 	"github.com/millrace/millrace/internal/connector/parquetfile"
 	"github.com/millrace/millrace/internal/connector/rate"
 	"github.com/millrace/millrace/internal/connector/socket"
+	"github.com/millrace/millrace/internal/connector/statestore"
 	"github.com/millrace/millrace/internal/connector/textfile"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/sink"
@@ -31,6 +32,8 @@ func Register(fsys fs.FS) {
 	source.Register("rate", rate.Rate{FS: fsys})
 	source.Register("rate-micro-batch", rate.MicroBatch{})
 	source.Register("socket", socket.Format{})
+	source.Register("state-metadata", statestore.Metadata{FS: fsys})
+	source.Register("statestore", statestore.Format{FS: fsys})
 	source.Register("text", files.Format{Kind: textfile.Kind{}, FS: fsys})
 
 	sink.Register("console", console.Format{Out: os.Stdout})

@@ -35,6 +35,7 @@ type Header struct {
 	Keys       []string     `json:"keys"`   // types, as DDL
 	Values     []string     `json:"values"` // types, as DDL
 	Parts      []Part       `json:"parts,omitempty"`
+	Views      []View       `json:"views,omitempty"`
 	Shards     []ShardRange `json:"shards,omitempty"`
 }
 
@@ -56,7 +57,7 @@ type Changes struct {
 func NewHeader(spec Spec, version int64, snapshot bool) Header {
 	return Header{
 		Version: version, Snapshot: snapshot, Kind: spec.kind, Operator: spec.Name, Meaning: spec.Meaning, Partitions: spec.Partitions,
-		Keys: typeTexts(spec.Keys), Values: typeTexts(spec.Values), Parts: spec.Parts,
+		Keys: typeTexts(spec.Keys), Values: typeTexts(spec.Values), Parts: spec.Parts, Views: viewsOf(spec),
 	}
 }
 
@@ -185,26 +186,17 @@ func Inspect(name string, content []byte) (Header, []Changes, error) {
 	if err != nil {
 		return h, nil, err
 	}
-	spec := Spec{Meaning: h.Meaning}
-	if spec.Keys, err = fieldsOf(h.Keys); err == nil {
-		spec.Values, err = fieldsOf(h.Values)
-	}
+	spec, err := h.Spec()
 	if err != nil {
 		return h, nil, Damaged(name, err)
 	}
 	return DecodeSegment(spec, name, content)
 }
 
-func fieldsOf(texts []string) ([]types.Field, error) {
-	out := make([]types.Field, len(texts))
-	for i, text := range texts {
-		t, err := types.ParseType(text)
-		if err != nil {
-			return nil, err
-		}
-		out[i].Type = t
-	}
-	return out, nil
+// InspectHeader reads the header of a segment alone.
+func InspectHeader(name string, content []byte) (Header, error) {
+	h, _, _, err := open(name, content)
+	return h, err
 }
 
 // open checks the frame of a segment and unpacks its body.

@@ -33,6 +33,9 @@ type Spec struct {
 	// state whose rows are only found by their keys. Resolve finds rows of grouped state only after their group was gathered.
 	Group func(keys, values []*vec.Vector, n int) []*vec.Vector
 
+	// Views say how people see the state; nil for keys and values by their names.
+	Views []View
+
 	kind string // of a segment's rows: bytesKind, or nothing for tables
 }
 

@@ -61,7 +61,7 @@ func (d *Dedup) Spec(partitions int, meaning string) state.Spec {
 	switch {
 	case d.Within:
 		s.Name = "dedupeWithinWatermark"
-		s.Values = []types.Field{{Name: "expires", Type: types.Long}}
+		s.Values = []types.Field{{Name: "expiresAtMicros", Type: types.Long}}
 	case d.TimeKey >= 0:
 		s.Time = func(keys []*vec.Vector, n int) []int64 { return TimesOf(keys[d.TimeKey], n, state.NoTime) }
 	}

@@ -27,6 +27,8 @@ type JoinSide struct {
 	In exec.Op
 	// Columns is how many of the input's columns are the side's; the ones behind are computed keys.
 	Columns int
+	// Names are those columns' names, for those who look at the state.
+	Names []string
 	// Keys are the input columns with the join keys.
 	Keys []int
 	// TimeColumn is the input column by which rows are late, or -1.
@@ -96,7 +98,27 @@ func (j *Join) Spec(partitions int, meaning string) state.Spec {
 		s.Values = append(s.Values, types.Field{Name: fmt.Sprintf("slot%d", i), Type: t, Nullable: true})
 	}
 	s.Group = func(_, values []*vec.Vector, n int) []*vec.Vector { return l.keys(values[0], values[2:], n) }
+	s.Views = j.views(l)
 	return s
+}
+
+// views are the stored rows as people see them: by side.
+func (j *Join) views(l *joinSlots) []state.View {
+	const first = 3 // column behind number, side and match
+	views := make([]state.View, 2)
+	for side := range views {
+		n := int8(side)
+		v := state.View{Name: [...]string{"left", "right"}[side], Side: &n}
+		for k, slot := range l.byKey[side] {
+			v.Key = append(v.Key, state.ViewColumn{Name: fmt.Sprintf("field%d", k), Column: first + slot})
+			v.Hash = append(v.Hash, first+slot)
+		}
+		for c, name := range j.side(side).Names {
+			v.Value = append(v.Value, state.ViewColumn{Name: name, Column: first + l.of[side][c]})
+		}
+		views[side] = v
+	}
+	return views
 }
 
 // Attach implements Operator.

@@ -38,6 +38,9 @@ func (l *Limit) Spec(_ int, meaning string) state.Spec {
 	return state.Spec{
 		Operator: l.Operator, Name: "globalLimit", Partitions: 1, Meaning: meaning,
 		Values: []types.Field{{Name: "count", Type: types.Long}},
+		Views: []state.View{{
+			Key: []state.ViewColumn{{Name: "key", Column: state.NullColumn}}, Value: []state.ViewColumn{{Name: "value", Column: 0}},
+		}},
 	}
 }
 

@@ -24,6 +24,8 @@ type Session struct {
 	Operator int
 	// Timed is set when the session carries event time: then rows can be late, and sessions become final.
 	Timed bool
+	// Names are the keys' names, for those who look at the state.
+	Names []string
 }
 
 // Types implements exec.Op.
@@ -48,8 +50,32 @@ func (s *Session) Spec(partitions int, meaning string) state.Spec {
 	}
 	spec.Keys = append(spec.Keys, types.Field{Name: "start", Type: s.Group.TimeType()})
 	spec.Values = append([]types.Field{{Name: "end", Type: s.Group.TimeType()}}, s.Group.Group.StateFields()...)
+	spec.Views = s.views(len(spec.Keys))
 	spec.Group = func(keys, _ []*vec.Vector, _ int) []*vec.Vector { return keys[:len(keys)-1] }
 	return spec
+}
+
+// views are the sessions as people see them.
+func (s *Session) views(keys int) []state.View {
+	start := keys - 1
+	v := state.View{}
+	next := 0
+	for i, name := range s.Names {
+		if i == s.Group.Session {
+			v.Value = append(v.Value, state.ViewColumn{Name: name, Fields: []state.ViewColumn{
+				{Name: "start", Column: start}, {Name: "end", Column: keys},
+			}})
+			continue
+		}
+		c := state.ViewColumn{Name: name, Column: next}
+		v.Key, v.Value, v.Hash = append(v.Key, c), append(v.Value, c), append(v.Hash, next)
+		next++
+	}
+	v.Key = append(v.Key, state.ViewColumn{Name: "sessionStartTime", Column: start})
+	for i, f := range s.Group.Group.StateFields() {
+		v.Value = append(v.Value, state.ViewColumn{Name: f.Name, Column: keys + 1 + i})
+	}
+	return []state.View{v}
 }
 
 // Attach implements Operator.

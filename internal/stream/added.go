@@ -56,7 +56,7 @@ func (g generation) shift() int64 { return g.version - g.steps }
 
 // openStored opens the state as it was stored, only to be read.
 func (o *operator) openStored(p state.Provider, dir string, spec state.Spec) (err error) {
-	spec.Meaning, spec.Parts = o.stored.Meaning, o.stored.Parts
+	spec.Meaning, spec.Parts, spec.Views = o.stored.Meaning, o.stored.Parts, o.stored.Views
 	if spec.Values, err = state.FieldsOf(o.stored.Values); err != nil {
 		return err
 	}

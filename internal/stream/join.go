@@ -118,6 +118,7 @@ func (c *compiler) joinSide(p *physical.Planner, n *plan.Join, child plan.Node, 
 		s.In = &exec.Project{In: in, Cols: append(cols, computed...)}
 	}
 	for i, a := range out {
+		s.Names = append(s.Names, a.Name)
 		if s.TimeColumn < 0 && carriesEventTime(a) {
 			s.TimeColumn = i
 		}

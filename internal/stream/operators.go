@@ -43,6 +43,8 @@ type operator struct {
 	stores []string
 	// prefix is the number of key columns by which Spark scans the store.
 	prefix int64
+	// keys are the names of the state's key columns, for those who look at it.
+	keys []string
 	// custom are the metrics that the operator itself adds.
 	custom []string
 
@@ -77,6 +79,9 @@ func openStores(ops []*operator, p state.Provider, dir string, t *exec.Task) err
 
 func (o *operator) open(p state.Provider, dir string, partitions int, t *exec.Task) (err error) {
 	spec := o.op.Spec(partitions, o.meaning)
+	for i, name := range o.keys {
+		spec.Keys[i].Name = name
+	}
 	spec.Parts = o.parts
 	if o.stored != nil {
 		return o.openStored(p, dir, spec)

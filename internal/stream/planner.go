@@ -307,10 +307,24 @@ func (c *compiler) aggregate(p *physical.Planner, n *plan.Aggregate) (exec.Op, e
 	}
 	c.add(&operator{
 		op: op, name: "stateStoreSave", meaning: aggregateMeaning(c.out, n), parts: aggregateParts(c.out, n, group), single: len(n.Keys) == 0,
+		keys:   keyNames(n.Keys),
 		cleans: c.mode != stateful.Complete, hitsPerBatch: 2,
 	})
 	result.In = op
 	return result, nil
+}
+
+// keyNames are the names of grouping columns.
+func keyNames(keys []plan.Expr) []string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		if a := plan.AttrOf(k); a != nil {
+			names[i] = a.Name
+		} else {
+			names[i] = k.SQL()
+		}
+	}
+	return names
 }
 
 // carriesEventTime tells whether a column is event time, marked or derived from a marked one.
@@ -375,8 +389,12 @@ func (c *compiler) dedup(p *physical.Planner, child plan.Node, keys []*plan.Attr
 	if within {
 		name = "dedupeWithinWatermark"
 	}
+	var names []string
+	for _, k := range keys {
+		names = append(names, k.Name)
+	}
 	c.add(&operator{
-		op: op, name: name, meaning: dedupMeaning(c.out, child, keys), cleans: true, hitsPerBatch: 1,
+		op: op, name: name, meaning: dedupMeaning(c.out, child, keys), keys: names, cleans: true, hitsPerBatch: 1,
 		custom: []string{"numDroppedDuplicateRows"},
 	})
 	return op, nil

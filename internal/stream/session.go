@@ -23,6 +23,7 @@ func (c *compiler) session(p *physical.Planner, n *plan.Aggregate, at int) (exec
 	complete := c.mode == stateful.Complete
 	op := &stateful.Session{
 		Group: &exec.SessionAgg{Group: group, Session: at}, Operator: len(c.out.operators), Timed: carriesEventTime(n.Keys[at]),
+		Names: keyNames(n.Keys),
 	}
 	if op.Timed {
 		c.late(n.Child, op.Operator, "")

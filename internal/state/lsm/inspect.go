@@ -14,39 +14,48 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-// Inspect reads the newest version of the state of an operator, whoever it belongs to: the columns are those that its files name. dir
-// is the folder of partition 0. Rows come shard by shard in the order in which they were first seen. A query that runs on the state is
-// not disturbed as long as it does not delete what is being read.
-func Inspect(fsys fs.FS, dir string) (keys, values []types.DataType, rows []*vec.Batch, err error) {
+// Inspect reads the state of an operator at a version, or at the newest for a negative one, whoever it belongs to: the columns are
+// those that its files name. dir is the folder of partition 0. Rows come shard by shard in the order in which they were first seen. A
+// query that runs on the state is not disturbed as long as it does not delete what is being read.
+func Inspect(fsys fs.FS, dir string, version int64) (c state.Content, err error) {
 	files, err := state.LookInto(fsys, dir, changes, snapshot)
 	if err != nil {
-		return nil, nil, nil, err
+		return c, err
+	}
+	if version < 0 {
+		version = max(files.Newest(changes), files.Newest(snapshot))
+	}
+	if version == 0 {
+		return c, nil
 	}
 	s := &store{folder: files, scratch: "look-" + uuid.NewString(), treeVersion: -1}
-	version := max(files.Newest(changes), files.Newest(snapshot))
-	if err != nil || version == 0 {
-		return nil, nil, nil, err
-	}
 	h, err := s.readHeader(version)
-	if err != nil {
-		return nil, nil, nil, err
+	c.Header = h.Header
+	if err != nil || !h.Tables() {
+		return c, err
 	}
 	s.layout = h.Layout
-	s.spec = state.Spec{Operator: 0, Name: h.Operator, Meaning: h.Meaning, Partitions: h.Partitions}
-	if keys, s.spec.Keys, err = columnsOf(h.Keys); err == nil {
-		values, s.spec.Values, err = columnsOf(h.Values)
-	}
-	if err != nil {
-		return nil, nil, nil, damaged(s.file(version, changes), err)
+	if s.spec, err = h.Spec(); err != nil {
+		return c, damaged(s.file(version, changes), err)
 	}
 	err = s.fill(version)
 	for shard := 0; err == nil && shard < state.Shards(h.Partitions); shard++ {
 		var b *vec.Batch
-		if b, err = s.dump(shard, keys, values); b != nil {
-			rows = append(rows, b)
+		if b, err = s.dump(shard, s.spec.KeyTypes(), s.spec.ValueTypes()); b != nil {
+			c.Rows = append(c.Rows, b)
 		}
 	}
-	return keys, values, rows, errors.Join(err, s.drop())
+	return c, errors.Join(err, s.drop())
+}
+
+// InspectHeader reads what the files of a version say of the state.
+func InspectHeader(fsys fs.FS, dir string, version int64) (state.Header, error) {
+	files, err := state.LookInto(fsys, dir, changes, snapshot)
+	if err != nil {
+		return state.Header{}, err
+	}
+	h, err := (&store{folder: files}).readHeader(version)
+	return h.Header, err
 }
 
 // readHeader reads the header of a version's file.
@@ -66,17 +75,6 @@ func (s *store) readHeader(version int64) (h header, err error) {
 		err = damaged(name, fmt.Errorf("it is version %d of %d partitions", h.Version, h.Partitions))
 	}
 	return h, err
-}
-
-func columnsOf(texts []string) (ts []types.DataType, fields []types.Field, err error) {
-	for _, text := range texts {
-		t, err := types.ParseType(text)
-		if err != nil {
-			return nil, nil, err
-		}
-		ts, fields = append(ts, t), append(fields, types.Field{Type: t})
-	}
-	return ts, fields, nil
 }
 
 // fill makes the tree of a version.

@@ -85,12 +85,12 @@ func TestInspect(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, _, batches, err := Inspect(m, "/state/3/0")
+		c, err := Inspect(m, "/state/3/0", -1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := ""
-		for shard, b := range batches {
+		for shard, b := range c.Rows {
 			for i := range b.N {
 				got += fmt.Sprintf(" %d(%v %v %v)", shard, vec.ValueAt(b.Cols[0], i), vec.ValueAt(b.Cols[1], i), vec.ValueAt(b.Cols[2], i))
 			}

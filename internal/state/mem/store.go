@@ -92,6 +92,15 @@ func (s *store) Load(ctx context.Context, version int64) error {
 	if err := s.folder.List(); err != nil {
 		return err
 	}
+	if err := s.fill(ctx, version); err != nil {
+		s.Abort()
+		return err
+	}
+	return nil
+}
+
+// fill reads the files that make a version.
+func (s *store) fill(ctx context.Context, version int64) error {
 	base := s.folder.Base(version, snapshot)
 	s.snapshotBytes, s.deltaBytes = 0, 0
 	for v := base; v <= version; v++ {
@@ -107,7 +116,6 @@ func (s *store) Load(ctx context.Context, version int64) error {
 		}
 		size, err := s.read(v, kind)
 		if err != nil {
-			s.Abort()
 			return err
 		}
 		if kind == snapshot {
@@ -122,14 +130,11 @@ func (s *store) Load(ctx context.Context, version int64) error {
 
 // read applies one segment.
 func (s *store) read(version int64, kind string) (int64, error) {
-	name := s.folder.File(version, kind)
-	content, err := fs.ReadFile(s.folder.FS, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, errclass.New("CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_NOT_EXISTS", "fileToRead", name, "clazz", Name).WithCause(err)
-	}
+	content, err := readFile(s.folder, version, kind)
 	if err != nil {
-		return 0, fmt.Errorf("read state: %w", err)
+		return 0, err
 	}
+	name := s.folder.File(version, kind)
 	h, err := s.content.apply(name, content)
 	if err != nil {
 		return 0, err
@@ -138,6 +143,18 @@ func (s *store) read(version int64, kind string) (int64, error) {
 		return 0, state.Damaged(name, fmt.Errorf("it is version %d", h.Version))
 	}
 	return int64(len(content)), nil
+}
+
+func readFile(files *state.Folder, version int64, kind string) ([]byte, error) {
+	name := files.File(version, kind)
+	content, err := fs.ReadFile(files.FS, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errclass.New("CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_NOT_EXISTS", "fileToRead", name, "clazz", Name).WithCause(err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read state: %w", err)
+	}
+	return content, nil
 }
 
 // Prepare implements state.Versioned.
