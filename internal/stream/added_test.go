@@ -119,7 +119,7 @@ func TestRefusalsSayWhatIsDifferent(t *testing.T) {
 	for query, want := range map[string]string{
 		"SELECT v, sum(v), count(*) FROM e GROUP BY v":               "operator 0 (stateStoreSave) is now INT, but the checkpoint holds STRING: key column 1 was STRING and is INT",
 		"SELECT k, v, sum(v), count(*) FROM e GROUP BY k, v":         "key column 2, INT, is new",
-		"SELECT k, sum(v), count(*), max(v) FROM e GROUP BY k":       "max(s0.v) is new. Undo the change of the aggregates or use another checkpointLocation, or set spark.millrace.streaming.state.allowAddedAggregates=true",
+		"SELECT k, sum(v), count(*), max(v) FROM e GROUP BY k":       "max(s0.v) is new. Undo the change or use another checkpointLocation, or set spark.millrace.streaming.state.allowAddedAggregates=true",
 		"SELECT k, max(v), count(*) FROM e GROUP BY k":               "max(s0.v) is new; sum(s0.v) is gone",
 		"SELECT k, sum(v), count(v) FROM e GROUP BY k":               "count(s0.v) is new; count() is gone",
 		"SELECT upper(k), sum(v), count(*) FROM e GROUP BY upper(k)": "would mix old and new results: it was \"group by s0.k\" and is \"group by ",

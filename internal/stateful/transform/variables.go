@@ -174,9 +174,11 @@ func (s storedVariable) fits(v *variable) error {
 	case s.Kind != now.Kind:
 		return errclass.New("STATE_STORE_INVALID_VARIABLE_TYPE_CHANGE", "stateVarName", s.Name, "oldType", s.Kind, "newType", now.Kind)
 	case s.Key != now.Key:
-		return errclass.New("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE", "storedKeySchema", s.text(s.Key), "newKeySchema", s.text(now.Key))
+		return errclass.New("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE", "operator", OperatorName,
+			"storedKeySchema", s.text(s.Key), "newKeySchema", s.text(now.Key), "difference", "the keys of the state variable "+s.Name+" have another type")
 	case s.Value != now.Value || s.Nullable != now.Nullable || s.TTL != now.TTL:
-		return errclass.New("STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE", "storedValueSchema", s.full(), "newValueSchema", now.full())
+		return errclass.New("STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE", "operator", OperatorName,
+			"storedValueSchema", s.full(), "newValueSchema", now.full(), "difference", "the state variable "+s.Name+" is another one", "way", "")
 	}
 	return nil
 }
