@@ -495,12 +495,14 @@ func (d *driver) stamp(ctx context.Context) error {
 // log makes the offsets of the batch at hand durable, together with the commit of the one before.
 func (d *driver) log(ctx context.Context, o checkpoint.OffsetSeq) error {
 	var r fs.Round
+	waits := d.pending
 	if err := d.stageCommit(&r); err != nil {
 		return err
 	}
 	s, err := d.ck.Offsets.Stage(d.batch, o)
 	if err != nil {
-		return err
+		d.pending = waits // it is written when the query ends, if that can be done
+		return errors.Join(err, discard(&r))
 	}
 	r.Publish(s)
 	return r.Commit(ctx)

@@ -209,6 +209,9 @@ func (m *machine) suffer(k fault, at int) error {
 	if closed != nil && !k.process {
 		return fmt.Errorf("close the session: %w", closed)
 	}
+	if open := m.mem.OpenFiles(); len(open) > 0 {
+		return fmt.Errorf("%v at %s: files are left open: %s", rule.First().Kind, rule.First().Name, open)
+	}
 	if k.crash {
 		m.mem = m.mem.Crash(rand.New(rand.NewPCG(uint64(at), 1)).IntN)
 		m.mem.SetClock(func() time.Time { return time.Unix(int64(start+m.files), 0).UTC() })

@@ -21,7 +21,7 @@ type pairing struct {
 	// shift is how far behind the watermark each side is forgotten, in milliseconds.
 	shift [2]int64
 	bound [2]bool
-	time  [2]int // the column of each side with its event time
+	time  [2]int // the column of each side with its event time, or -1 when nobody reads it
 	state [2][]*waiting
 }
 
@@ -77,8 +77,10 @@ func (p *pairing) run(_ *batch, in [][]record) []record {
 	}
 	for _, side := range order {
 		for _, r := range in[side] {
-			if at, ok := r[p.time[side]].(types.Micros); ok && p.lateAt(int64(at)) {
-				continue
+			if p.time[side] >= 0 {
+				if at, ok := r[p.time[side]].(types.Micros); ok && p.lateAt(int64(at)) {
+					continue
+				}
 			}
 			one := &waiting{row: r, until: noTime}
 			if p.bound[side] {

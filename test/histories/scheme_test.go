@@ -619,6 +619,9 @@ func (s *scheme) chain() {
 		in = &rowwise{u, func(r record) []record { return []record{{r[0], nil, nil, nil, r[1], r[2]}} }}
 	case 2:
 		p, _ := s.join([]string{"inner", "left"})
+		if !p.bound[1] {
+			p.time[1] = -1
+		}
 		from = s.view("SELECT lk AS k, lv AS v, lts AS ts FROM %s", s.last)
 		in = &rowwise{p, func(r record) []record { return []record{{r[0], nil, nil, nil, r[4], r[5]}} }}
 	}

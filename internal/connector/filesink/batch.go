@@ -166,6 +166,7 @@ func (b *streamBatch) Commit(ctx context.Context, messages []sink.Message) error
 
 // Abort implements sink.Batch.
 func (b *streamBatch) Abort(context.Context) {
+	b.wait.Wait()
 	if b.s.log.Committed(b.id) {
 		return // the entry may be there although its writing gave an error: the files must stay
 	}

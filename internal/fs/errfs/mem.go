@@ -21,6 +21,14 @@ type Mem struct {
 	mu   sync.Mutex
 	root *node
 	now  func() time.Time
+	open map[any]string // files in use, by handle
+}
+
+// OpenFiles are the names of the files that somebody has opened or created and not closed.
+func (m *Mem) OpenFiles() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Values(m.open))
 }
 
 // node is a file or a directory, reachable through the names in its parents.
@@ -40,7 +48,7 @@ func newDir(mod time.Time) *node {
 
 // NewMem makes an empty file system. Relative and absolute names are the same tree.
 func NewMem() *Mem {
-	m := &Mem{now: time.Now}
+	m := &Mem{now: time.Now, open: map[any]string{}}
 	m.root = newDir(m.now())
 	return m
 }
@@ -62,7 +70,7 @@ func (m *Mem) Crash(choose Chooser) *Mem {
 		choose = func(int) int { return 0 }
 	}
 	copies := map[*node]*node{}
-	return &Mem{root: crashNode(m.root, choose, copies), now: m.now}
+	return &Mem{root: crashNode(m.root, choose, copies), now: m.now, open: map[any]string{}}
 }
 
 func crashNode(n *node, choose Chooser, copies map[*node]*node) *node {
@@ -166,7 +174,9 @@ func (m *Mem) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reader{m: m, n: n, name: name}, nil
+	r := &reader{m: m, n: n, name: name}
+	m.open[r] = name
+	return r, nil
 }
 
 // Create implements fs.FS.
@@ -182,7 +192,9 @@ func (m *Mem) Create(name string) (fs.Writer, error) {
 	}
 	n := &node{mod: m.now()}
 	dir.names[base] = n
-	return &writer{m: m, n: n, name: name}, nil
+	w := &writer{m: m, n: n, name: name}
+	m.open[w] = name
+	return w, nil
 }
 
 // Rename implements fs.FS.
@@ -277,8 +289,19 @@ func (m *Mem) RemoveAll(name string) error {
 	if err != nil {
 		return err
 	}
+	if n := dir.names[base]; n != nil {
+		n.empty()
+	}
 	delete(dir.names, base)
 	return nil
+}
+
+// empty removes what is in a directory, name by name: after a crash any of them may be back.
+func (n *node) empty() {
+	for _, c := range n.names {
+		c.empty()
+	}
+	clear(n.names)
 }
 
 // MkdirAll implements fs.FS.
@@ -497,6 +520,7 @@ func (r *reader) Close() error {
 	if r.closed {
 		return pathErr("close", r.name, fs.ErrClosed)
 	}
+	delete(r.m.open, r)
 	r.closed = true
 	return nil
 }
@@ -535,6 +559,7 @@ func (w *writer) Close() error {
 	if w.closed {
 		return pathErr("close", w.name, fs.ErrClosed)
 	}
+	delete(w.m.open, w)
 	w.closed = true
 	return nil
 }

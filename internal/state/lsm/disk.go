@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -25,6 +27,33 @@ type disk struct {
 
 	mu     sync.Mutex
 	failed error
+	open   map[*file]struct{}
+}
+
+// opened notes a file that is in use, and closed that it is not any more.
+func (d *disk) opened(f *file) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open == nil {
+		d.open = map[*file]struct{}{}
+	}
+	d.open[f] = struct{}{}
+}
+
+func (d *disk) closed(f *file) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.open, f)
+}
+
+// release closes the files that the library has left open: it does so when it cannot open a tree.
+func (d *disk) release() {
+	d.mu.Lock()
+	left := slices.Collect(maps.Keys(d.open))
+	d.mu.Unlock()
+	for _, f := range left {
+		_ = f.Close() // of a tree that is lost
+	}
 }
 
 // err is the error by which the store was lost.
@@ -76,6 +105,7 @@ func (d *disk) Create(name string, _ vfs.DiskWriteCategory) (vfs.File, error) {
 		}
 		return err
 	})
+	d.opened(f)
 	return f, nil
 }
 
@@ -95,6 +125,7 @@ func (d *disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	for _, o := range opts {
 		o.Apply(f)
 	}
+	d.opened(f)
 	return f, nil
 }
 
@@ -224,6 +255,7 @@ func (f *file) Write(p []byte) (int, error) {
 func (f *file) WriteAt([]byte, int64) (int, error) { return 0, f.unsupported("write") }
 
 func (f *file) Close() error {
+	f.d.closed(f)
 	switch {
 	case f.r != nil:
 		return f.r.Close()

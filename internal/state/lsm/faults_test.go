@@ -152,6 +152,37 @@ func TestPowerFails(t *testing.T) {
 	}
 }
 
+// A snapshot that is not needed any more is gone before its files are: the version before the newest one can be loaded whatever of the
+// removal a crash has left.
+func TestPowerFailsWhileSnapshotsGo(t *testing.T) {
+	h, _ := undisturbed(t)
+	for seed := range uint64(60) {
+		m := errfs.NewMem()
+		o := h.open(m)
+		o.Store.(*tableStore).store.snapshotChanges = 1
+		const last = maxSnapshots + 2
+		for v := range last {
+			if err := h.step(o, v); err != nil {
+				t.Fatal(err)
+			}
+			if err := o.Maintain(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after := h.open(m.Crash(rand.New(rand.NewPCG(seed, 1)).IntN))
+		for _, v := range []int{last - 1, last} {
+			if err := after.Load(t.Context(), int64(v)); err != nil {
+				t.Fatalf("seed %d: version %d: %v", seed, v, err)
+			}
+			if got := after.scan(t); got != h.scans[v] {
+				t.Fatalf("seed %d: version %d is\n%s\nwant\n%s", seed, v, got, h.scans[v])
+			}
+		}
+		after.close(t)
+		o.close(t)
+	}
+}
+
 // A disk that is full, once or from then on, gives an error and never a wrong row; when there is space again the store goes on.
 func TestDiskIsFull(t *testing.T) {
 	h, _ := undisturbed(t)

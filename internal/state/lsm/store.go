@@ -342,9 +342,13 @@ func (s *store) purge(keep int64) error {
 
 const maxSnapshots = 3
 
-// removeSnapshot removes the file that makes a folder a snapshot, then the folder.
+// removeSnapshot removes the file that makes a folder a snapshot, durably, then the folder: a crash that brought back only the file would
+// leave a snapshot that cannot be loaded, and the batch that is run again may want it.
 func (s *store) removeSnapshot(version int64) error {
 	if err := s.folder.Remove(version, snapshot); err != nil {
+		return err
+	}
+	if err := s.folder.FS.SyncDir(s.folder.Dir); err != nil {
 		return err
 	}
 	return s.folder.FS.RemoveAll(s.file(version, folder))

@@ -187,6 +187,7 @@ func (s *store) drop() error {
 	if s.tree != nil {
 		err = s.closeTree()
 	}
+	s.disk.release()
 	s.tree, s.disk, s.lost = nil, nil, nil
 	return errors.Join(err, s.folder.FS.RemoveAll(s.live()))
 }
