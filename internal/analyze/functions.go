@@ -261,11 +261,14 @@ func (sc *scope) aggregateCall(name string, a *agg.Function, f *plan.Func) (plan
 			"legacyConfKey", errclass.Conf(legacyCount), "legacyConfValue", `"true"`)
 	}
 	in := f.Args
-	for _, o := range f.Order { // WITHIN GROUP (ORDER BY x): the ordered value comes first
-		if o.Desc {
-			return nil, errclass.New("UNSUPPORTED_FEATURE.EXPRESSION", "expression", name+" WITHIN GROUP (ORDER BY ... DESC)")
+	if len(f.Order) > 0 { // WITHIN GROUP (ORDER BY x): the ordered value comes first
+		lists := a.Name == "listagg"
+		if len(f.Order) > 1 || lists && (len(in) == 0 || in[0].SQL() != f.Order[0].Child.SQL()) {
+			return nil, errclass.New("UNSUPPORTED_FEATURE.EXPRESSION", "expression", name+" WITHIN GROUP over other values than the listed")
 		}
-		in = append([]plan.Expr{o.Child}, in...)
+		if !lists {
+			in = append([]plan.Expr{f.Order[0].Child}, in...)
+		}
 	}
 	sc.inAgg++
 	args, err := sc.exprs(in)
@@ -289,21 +292,29 @@ func (sc *scope) aggregateCall(name string, a *agg.Function, f *plan.Func) (plan
 		c.IgnoreNulls, f = ignore, &c
 		args = args[:1]
 	}
+	within := len(f.Order) > 0
+	desc := within && f.Order[0].Desc
+	if within && !orderedAggregates[a.Name] {
+		return nil, errclass.New("UNSUPPORTED_FEATURE.EXPRESSION", "expression", name+" WITHIN GROUP")
+	}
 	bound, err := a.Bind(&agg.Binding{
-		Name: name, Args: sc.args(args), ANSI: sc.r.conf.ANSI, Zone: sc.r.conf.Zone, IgnoreNulls: f.IgnoreNulls,
+		Name: name, Args: sc.args(args), ANSI: sc.r.conf.ANSI, Zone: sc.r.conf.Zone, IgnoreNulls: f.IgnoreNulls, Within: within, Desc: desc,
 	})
 	if err != nil {
 		return nil, err
 	}
 	e := &plan.Agg{
 		Fn: a, Bound: bound, Name: name, Args: sc.r.toAll(args, bound.Args), Distinct: f.Distinct, IgnoreNulls: f.IgnoreNulls,
-		Filter: f.Filter, Origin: f.Origin,
+		Filter: f.Filter, Within: within, Desc: desc, Origin: f.Origin,
 	}
 	if f.Filter != nil && !types.SameType(plan.TypeOf(f.Filter), types.Boolean) {
 		return nil, errclass.New("INVALID_AGGREGATE_FILTER.NOT_BOOLEAN", "filterExpr", errclass.Expr(f.Filter.SQL()))
 	}
 	return e, nil
 }
+
+// orderedAggregates are those that take WITHIN GROUP.
+var orderedAggregates = map[string]bool{"mode": true, "listagg": true, "percentile_cont": true, "percentile_disc": true}
 
 // ignoreNulls reads the second argument of first(x, ignoreNulls) and its kin.
 func ignoreNulls(name string, args []plan.Expr) (ignore, ok bool) {

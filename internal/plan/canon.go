@@ -48,6 +48,9 @@ func canon(b *strings.Builder, e Expr) {
 		fmt.Fprintf(b, "field%d", e.Ordinal)
 	case *Agg:
 		fmt.Fprintf(b, "agg %s/%s %t %t %t", strings.ToLower(e.Name), e.Fn.Name, e.Distinct, e.IgnoreNulls, e.Filter != nil)
+		if e.Within {
+			fmt.Fprintf(b, " within %t", e.Desc)
+		}
 	case *SortOrder:
 		fmt.Fprintf(b, "order %t %t", e.Desc, e.NullsFirst)
 	case *TimeWindow:

@@ -227,7 +227,9 @@ type Agg struct {
 	// IgnoreNulls is set for first(x) IGNORE NULLS and the like.
 	IgnoreNulls bool
 	Filter      Expr
-	Origin      Origin
+	// Within is set for WITHIN GROUP (ORDER BY x), where x is the first argument; Desc is its direction.
+	Within, Desc bool
+	Origin       Origin
 }
 
 // SortOrder is one key of an ordering.

@@ -98,6 +98,9 @@ func (s style) text(e Expr) string {
 		if shown, ok := fn.Shown(e.Name, s.texts(e.Args)); ok && s == pretty && !e.Distinct {
 			text = shown
 		}
+		if e.Within {
+			text = s.within(e)
+		}
 		return text + s.filter(e.Filter)
 	case *SortOrder:
 		return s.text(e.Child) + e.suffix()
@@ -567,4 +570,17 @@ func isResolved(e Expr) bool {
 		return false
 	}
 	return typed && t != nil && !slices.ContainsFunc(e.Kids(), func(k Expr) bool { return !isResolved(k) })
+}
+
+// within is an aggregate with the order of its values.
+func (s style) within(e *Agg) string {
+	args := e.Args[1:]
+	if e.Fn.Name == "listagg" {
+		args = e.Args
+	}
+	text := e.Name + "(" + distinct(e.Distinct) + s.list(args) + ") WITHIN GROUP (ORDER BY " + s.text(e.Args[0])
+	if e.Desc {
+		text += " DESC"
+	}
+	return text + ")"
 }

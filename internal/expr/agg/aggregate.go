@@ -28,6 +28,8 @@ type Binding struct {
 	Zone *time.Location
 	// IgnoreNulls is set for first(x) IGNORE NULLS and the like.
 	IgnoreNulls bool
+	// Within is set for WITHIN GROUP (ORDER BY x), where x is the first argument; Desc is its direction.
+	Within, Desc bool
 }
 
 // Bound is an aggregate call with everything settled.
@@ -76,6 +78,7 @@ var families = []func() []*Function{
 	pairFunctions,
 	sketchFunctions,
 	rankFunctions,
+	productFunctions,
 }
 
 var registry = sync.OnceValue(func() map[string]*Function {

@@ -1,6 +1,7 @@
 package agg
 
 import (
+	"bytes"
 	"math"
 	"slices"
 
@@ -15,6 +16,8 @@ import (
 func rankFunctions() []*Function {
 	return []*Function{
 		{Name: "percentile", Bind: bindPercentile},
+		{Name: "percentile_cont", Bind: bindPercentileCont},
+		{Name: "percentile_disc", Bind: bindPercentileDisc},
 		{Name: "median", Bind: bindMedian},
 		{Name: "percentile_approx", Aliases: []string{"approx_percentile"}, Bind: bindPercentileApprox},
 		{Name: "mode", Bind: bindMode},
@@ -83,31 +86,109 @@ func (b *Binding) fractions(i int) (fs []float64, many bool, err error) {
 	return fs, many, nil
 }
 
-// bindPercentile binds percentile(x, fractions), which interpolates between neighbours.
+// bindPercentile binds percentile(x, fractions[, frequency]), which interpolates between neighbours.
 func bindPercentile(b *Binding) (*Bound, error) {
 	c := b.call()
-	if err := c.Arity(2, 2); err != nil {
+	if err := c.Arity(2, 3); err != nil {
 		return nil, err
 	}
 	fs, many, err := b.fractions(1)
 	if err != nil {
 		return nil, err
 	}
-	return bindInterpolated(b, fs, many)
+	casts, err := c.Accept(fn.Numeric, fn.AnyType, fn.Integral)
+	if err != nil {
+		return nil, err
+	}
+	bound := interpolated(b, casts, fs, many)
+	if len(b.Args) == 3 && !isOne(b.Args[2]) {
+		if !types.Equal(b.arg(casts, 2), types.Long) {
+			casts[2] = types.Long
+		}
+		bound.State = append(bound.State, field("counts", types.ArrayType{Element: types.Long}, false))
+		bound.New = func() States {
+			return &weighted{
+				values: lists{t: types.ArrayType{Element: types.Double}}, counts: lists{t: types.ArrayType{Element: types.Long}},
+				fs: fs, many: many,
+			}
+		}
+	}
+	return bound, nil
+}
+
+// isOne tells whether an argument is the constant 1.
+func isOne(a fn.Arg) bool {
+	f, ok := constFloat(a)
+	return ok && f == 1
+}
+
+// within checks that a call has WITHIN GROUP, and the number of arguments besides the ordered value.
+func (b *Binding) within(n int) error {
+	if !b.Within {
+		return errclass.New("INVALID_WITHIN_GROUP_EXPRESSION.WITHIN_GROUP_MISSING", "funcName", errclass.Ident(b.Name))
+	}
+	return b.call().Arity(1+n, 1+n)
+}
+
+// bindPercentileCont binds percentile_cont(fractions) WITHIN GROUP (ORDER BY x).
+func bindPercentileCont(b *Binding) (*Bound, error) {
+	if err := b.within(1); err != nil {
+		return nil, err
+	}
+	fs, many, err := b.fractions(1)
+	if err != nil {
+		return nil, err
+	}
+	casts, err := b.call().Accept(fn.Numeric, fn.AnyType)
+	if err != nil {
+		return nil, err
+	}
+	return interpolated(b, casts, fs, many), nil
+}
+
+// bindPercentileDisc binds percentile_disc(fractions) WITHIN GROUP (ORDER BY x): the first value that so many are not behind.
+func bindPercentileDisc(b *Binding) (*Bound, error) {
+	if err := b.within(1); err != nil {
+		return nil, err
+	}
+	fs, many, err := b.fractions(1)
+	if err != nil {
+		return nil, err
+	}
+	casts, err := b.call().Accept(fn.Numeric, fn.AnyType)
+	if err != nil {
+		return nil, err
+	}
+	return ordered(b, casts, fs, many, func(x []float64, f float64) float64 {
+		return x[max(int(math.Ceil(f*float64(len(x))))-1, 0)]
+	}), nil
 }
 
 func bindMedian(b *Binding) (*Bound, error) {
 	if err := b.call().Arity(1, 1); err != nil {
 		return nil, err
 	}
-	return bindInterpolated(b, []float64{0.5}, false)
-}
-
-func bindInterpolated(b *Binding, fs []float64, many bool) (*Bound, error) {
-	casts, err := b.call().Accept(fn.Numeric, fn.AnyType)
+	casts, err := b.call().Accept(fn.Numeric)
 	if err != nil {
 		return nil, err
 	}
+	return interpolated(b, casts, []float64{0.5}, false), nil
+}
+
+// interpolated gives what lies at fractions of the way from the first to the last value.
+func interpolated(b *Binding, casts []types.DataType, fs []float64, many bool) *Bound {
+	return ordered(b, casts, fs, many, func(x []float64, f float64) float64 {
+		at := f * float64(len(x)-1)
+		lo, hi := int(math.Floor(at)), int(math.Ceil(at))
+		if lo == hi || x[lo] == x[hi] {
+			return x[lo]
+		}
+		return (float64(hi)-at)*x[lo] + (at-float64(lo))*x[hi]
+	})
+}
+
+// ordered picks results, by fractions, from the values of a group in order.
+func ordered(b *Binding, casts []types.DataType, fs []float64, many bool, pick func(x []float64, f float64) float64) *Bound {
 	if !types.Equal(b.arg(casts, 0), types.Double) {
 		casts[0] = types.Double
 	}
@@ -117,17 +198,12 @@ func bindInterpolated(b *Binding, fs []float64, many bool) (*Bound, error) {
 		New: newRanks(types.Double, result, func(out *vec.Builder, v *vec.Vector, s vec.Span) {
 			x := vec.Fixed[float64](v)[s.Off : s.Off+s.Len]
 			slices.SortFunc(x, compareNumbers[float64])
-			appendResults(out, many, fs, func(out *vec.Builder, f float64) {
-				at := f * float64(len(x)-1)
-				lo, hi := int(math.Floor(at)), int(math.Ceil(at))
-				if lo == hi || x[lo] == x[hi] {
-					out.AppendFloat64(x[lo])
-					return
-				}
-				out.AppendFloat64((float64(hi)-at)*x[lo] + (at-float64(lo))*x[hi])
-			})
+			if b.Desc {
+				slices.Reverse(x)
+			}
+			appendResults(out, many, fs, func(out *vec.Builder, f float64) { out.AppendFloat64(pick(x, f)) })
 		}),
-	}, nil
+	}
 }
 
 func resultOf(t types.DataType, many bool) types.DataType {
@@ -189,14 +265,28 @@ func appendRow(out *vec.Builder, v *vec.Vector, i int) {
 	}
 }
 
-// bindMode binds the most frequent value; of several the one that came first.
+// bindMode binds the most frequent value; of several the one that came first, or the smallest for mode(x, true) and the first in the
+// order that WITHIN GROUP names.
 func bindMode(b *Binding) (*Bound, error) {
-	if err := b.call().Arity(1, 1); err != nil {
+	most := 2
+	if b.Within {
+		most = 1
+	}
+	if err := b.call().Arity(1, most); err != nil {
 		return nil, err
+	}
+	smallest := b.Within && !b.Desc
+	if len(b.Args) == 2 {
+		v := b.Args[1].Const
+		if v == nil || v.Phys() != vec.PhysBool {
+			return nil, errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", b.call().SQL(), "inputName", "`deterministic`",
+				"inputType", `"BOOLEAN"`, "inputExpr", `"`+b.Args[1].SQL+`"`)
+		}
+		smallest = !v.IsNull(0) && vec.At[uint8](v, 0) != 0
 	}
 	t := b.Args[0].Type
 	return &Bound{
-		Args: make([]types.DataType, 1), Type: t, Nullable: true, State: []types.Field{field("values", types.ArrayType{Element: t}, false)},
+		Args: make([]types.DataType, len(b.Args)), Type: t, Nullable: true, State: []types.Field{field("values", types.ArrayType{Element: t}, false)},
 		New: newRanks(t, t, func(out *vec.Builder, v *vec.Vector, s vec.Span) {
 			part := v.Slice(int(s.Off), int(s.Len))
 			var keys vec.KeyBuffer
@@ -207,7 +297,8 @@ func bindMode(b *Binding) (*Bound, error) {
 			}
 			best, n := 0, 0
 			for i := range part.Len() {
-				if c := counts[string(keys.Key(i))]; c > n {
+				c := counts[string(keys.Key(i))]
+				if c > n || c == n && (smallest && vec.Compare(part, i, part, best) < 0 || b.Desc && vec.Compare(part, i, part, best) > 0) {
 					best, n = i, c
 				}
 			}
@@ -241,12 +332,22 @@ func bindListAgg(b *Binding) (*Bound, error) {
 		Args: casts, Type: types.String, Nullable: true,
 		State: []types.Field{field("values", types.ArrayType{Element: types.String}, false)},
 		New: newRanks(types.String, types.String, func(out *vec.Builder, v *vec.Vector, s vec.Span) {
+			rows := make([]int, s.Len)
+			for k := range rows {
+				rows[k] = int(s.Off) + k
+			}
+			if b.Within {
+				slices.SortStableFunc(rows, func(x, y int) int { return bytes.Compare(v.BytesAt(x), v.BytesAt(y)) })
+				if b.Desc {
+					slices.Reverse(rows)
+				}
+			}
 			buf := out.Buffer()
-			for k := s.Off; k < s.Off+s.Len; k++ {
-				if k > s.Off {
+			for k, row := range rows {
+				if k > 0 {
 					buf = append(buf, sep...)
 				}
-				buf = append(buf, v.BytesAt(int(k))...)
+				buf = append(buf, v.BytesAt(row)...)
 			}
 			out.CommitBytes(buf)
 		}),
