@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/expr/agg"
 	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/vec"
@@ -81,4 +82,39 @@ func BenchmarkJoin(b *testing.B) {
 	k := []Expr{ColumnExpr(0, types.Long)}
 	build := &HashAgg{In: small, Keys: []Expr{k[0]}}
 	runBench(b, &HashJoin{Probe: in, Build: build, ProbeKeys: k, BuildKeys: k, NullSafe: []bool{false}})
+}
+
+// BenchmarkSlidingWindows groups by ten windows that overlap and 1000 users: with a row for each window, and by pane.
+func BenchmarkSlidingWindows(b *testing.B) {
+	in := &lists{types: []types.DataType{types.Timestamp, types.Long, types.Long}, parts: make([][]*vec.Batch, 4)}
+	for at := 0; at < benchRows; at += vec.BatchRows {
+		ts, u, a := vec.NewBuilder(types.Timestamp), vec.NewBuilder(types.Long), vec.NewBuilder(types.Long)
+		for i := at; i < at+vec.BatchRows; i++ {
+			ts.AppendInt64(int64(i) * 3600) // about an hour
+			u.AppendInt64(int64(uint64(i) * 0x9E3779B97F4A7C15 >> 20 % 1000))
+			a.AppendInt64(int64(i % 1000))
+		}
+		p := at / (benchRows / 4)
+		in.parts[p] = append(in.parts[p], vec.NewBatch(vec.BatchRows, ts.Finish(), u.Finish(), a.Finish()))
+	}
+	const slide, duration = 60_000_000, 600_000_000
+	of := func(bound *fn.Bound) Expr {
+		return Expr{Type: bound.Type, Uses: []int{0}, Column: -1, New: func() expr.Node {
+			return fn.NewNode(bound, []expr.Node{expr.NewColumn(0, types.Timestamp)})
+		}}
+	}
+	user, amount := ColumnExpr(1, types.Long), ColumnExpr(2, types.Long)
+	aggs := []AggExpr{aggOf(b, "sum", amount), aggOf(b, "count", amount)}
+	b.Run("copies", func(b *testing.B) {
+		x := &Expand{In: in}
+		for i := range 10 {
+			x.Lists = append(x.Lists, []Expr{of(fn.BindWindow(types.Timestamp, duration, slide, 0, i)), user, amount})
+		}
+		runBench(b, &HashAgg{In: x, Keys: []Expr{ColumnExpr(0, fn.WindowType(types.Timestamp)), user}, Aggs: aggs})
+	})
+	b.Run("panes", func(b *testing.B) {
+		h := &HashAgg{In: in, Keys: []Expr{{Type: fn.WindowType(types.Timestamp), Column: -1}, user}, Aggs: aggs}
+		h.Panes = &Panes{Pane: of(fn.BindPane(types.Timestamp, slide, 0)), Duration: duration, Slide: slide}
+		runBench(b, h)
+	})
 }

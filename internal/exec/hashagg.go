@@ -30,7 +30,10 @@ type HashAgg struct {
 	In   Op
 	Keys []Expr
 	Aggs []AggExpr
-	// Look, when not nil, is shown the keys of every batch of input rows, by any worker, before they are grouped.
+	// Panes, when not nil, is what makes rows of the windows that are one of the keys.
+	Panes *Panes
+	// Look, when not nil, is shown the keys of every batch of input rows, by any worker, before they are grouped; the start of the
+	// pane in the place of the window, if there are panes.
 	Look func(t *Task, keys []*vec.Vector, n int)
 }
 
@@ -48,6 +51,9 @@ func (h *HashAgg) Inputs() []Op { return []Op{h.In} }
 
 // Label implements Op.
 func (h *HashAgg) Label() string {
+	if h.Panes != nil {
+		return fmt.Sprintf("HashAggregate [%d keys, %d aggregates, panes of %d windows]", len(h.Keys), len(h.Aggs), h.Panes.windows())
+	}
 	return fmt.Sprintf("HashAggregate [%d keys, %d aggregates]", len(h.Keys), len(h.Aggs))
 }
 
@@ -57,6 +63,9 @@ func (h *HashAgg) KeyTypes() []types.DataType { return TypesOf(h.Keys) }
 // inputs are the expressions that are evaluated for each row: the keys, then each aggregate's arguments and filter.
 func (h *HashAgg) inputs() []Expr {
 	es := append([]Expr(nil), h.Keys...)
+	if h.Panes != nil {
+		es[h.Panes.Key] = h.Panes.Pane
+	}
 	for _, a := range h.Aggs {
 		es = append(es, a.Args...)
 		if a.Filter != nil {

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 
+	"github.com/millrace/millrace/internal/group"
 	"github.com/millrace/millrace/internal/vec"
 )
 
@@ -34,7 +35,7 @@ func (h *HashAgg) Shuffle(ctx context.Context, t *Task, shards int, shardOf func
 	err = Run(ctx, t, ps, func(ctx context.Context, part int, s Stream) error {
 		d := &dealer{h: h, t: t, shards: shards, shardOf: shardOf, out: make([][]Chunk, shards)}
 		if h.mergeable() {
-			d.table = newHashTable(h, t)
+			d.table = &hashTable{acc: h.NewAccumulator(t), table: group.New(TypesOf(h.inputs()[:len(h.Keys)]))}
 		}
 		ev := NewEvaluator(t, part, h.inputs())
 		err := Drain(ctx, s, func(b *vec.Batch) error {
@@ -93,6 +94,12 @@ func (d *dealer) add(cols []*vec.Vector, n int) error {
 		d.flat = append(d.flat, v)
 	}
 	if d.table == nil {
+		if p := d.h.Panes; p != nil {
+			return p.spread(d.flat[:k], d.flat[k:], n, func(keys, cols []*vec.Vector, n int) error {
+				d.deal(false, keys, cols, n)
+				return nil
+			})
+		}
 		d.deal(false, d.flat[:k], d.flat[k:], n)
 		return nil
 	}
@@ -116,11 +123,27 @@ func (d *dealer) flush() error {
 	if d.table == nil {
 		return nil
 	}
-	live := d.table.table.Live(nil)
+	table, err := d.table, error(nil)
+	if d.h.Panes != nil {
+		if table, err = d.windows(); err != nil {
+			return err
+		}
+	}
+	live := table.table.Live(nil)
 	if len(live) > 0 {
-		d.deal(true, d.table.table.Keys(live), d.table.acc.Save(live), len(live))
+		d.deal(true, table.table.Keys(live), table.acc.Save(live), len(live))
 	}
 	return nil
+}
+
+// windows merges the groups gathered by pane into those by window.
+func (d *dealer) windows() (*hashTable, error) {
+	live := d.table.table.Live(nil)
+	x := newHashTable(d.h, d.t)
+	return x, d.h.Panes.spread(d.table.table.Keys(live), d.table.acc.Save(live), len(live), func(keys, cols []*vec.Vector, n int) error {
+		x.acc.Merge(x.resolve(keys, n), cols)
+		return x.acc.Err()
+	})
 }
 
 // deal cuts rows by the partition hash of their keys.

@@ -3,6 +3,7 @@ package physical
 import (
 	"slices"
 
+	"github.com/millrace/millrace/internal/bind"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/exec"
 	"github.com/millrace/millrace/internal/expr"
@@ -13,11 +14,7 @@ import (
 )
 
 func (p *Planner) aggregate(n *plan.Aggregate) (exec.Op, error) {
-	in, err := p.Plan(n.Child)
-	if err != nil {
-		return nil, err
-	}
-	h, result, err := p.Grouping(n, in)
+	h, result, err := p.Grouped(n)
 	if err != nil {
 		return nil, err
 	}
@@ -40,13 +37,40 @@ func SessionKey(n *plan.Aggregate) int {
 // aggregate results. The projection's input is left to the caller: the grouping in a batch query, the operator that keeps its
 // state in a stream.
 func (p *Planner) Grouping(n *plan.Aggregate, in exec.Op) (*exec.HashAgg, *exec.Project, error) {
-	b := p.Binder(n.Child)
-	h := &exec.HashAgg{In: in}
+	return p.grouping(n, nil, p.Binder(n.Child), &exec.HashAgg{In: in})
+}
+
+// Grouped is Grouping with its input. Windows that overlap are grouped by pane if that gives the same.
+func (p *Planner) Grouped(n *plan.Aggregate) (*exec.HashAgg, *exec.Project, error) {
+	w := panesOf(n)
+	if w == nil {
+		in, err := p.Plan(n.Child)
+		if err != nil {
+			return nil, nil, err
+		}
+		return p.Grouping(n, in)
+	}
+	in, err := p.Plan(w.child)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.grouping(n, w, p.Binder(w.child), &exec.HashAgg{In: in})
+}
+
+// grouping is Grouping over what b binds. w is nil unless one key is made of panes.
+func (p *Planner) grouping(n *plan.Aggregate, w *panes, b *bind.Binder, h *exec.HashAgg) (*exec.HashAgg, *exec.Project, error) {
 	// Columns of the grouping's output, by which the result expressions are rewritten.
 	var out []*plan.Attr
 	keyAttrs := make([]*plan.Attr, len(n.Keys))
 	for i, k := range n.Keys {
-		e, err := b.Expr(k)
+		var e exec.Expr
+		var err error
+		if w != nil && i == w.key {
+			e = exec.Expr{Type: k.(plan.Typed).Type(), Column: -1} // of the windows; it is never computed
+			h.Panes, err = w.bind(b)
+		} else {
+			e, err = b.Expr(k)
+		}
 		if err != nil {
 			return nil, nil, err
 		}

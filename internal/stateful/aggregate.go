@@ -62,9 +62,13 @@ func (a *Aggregate) CountLate(t *exec.Task, keys []*vec.Vector, n int) {
 		return
 	}
 	bound, late := batch.Bounds[a.Operator].Late, int64(0)
-	for _, at := range TimesOf(keys[a.TimeKey], n, state.NoTime) {
-		if at <= bound {
-			late++
+	if p := a.Group.Panes; p != nil {
+		late = p.Ended(keys, n, a.TimeKey, bound)
+	} else {
+		for _, at := range TimesOf(keys[a.TimeKey], n, state.NoTime) {
+			if at <= bound {
+				late++
+			}
 		}
 	}
 	atomic.AddInt64(&batch.Ops[a.Operator].DroppedLateRows, late)

@@ -286,11 +286,7 @@ func (c *compiler) aggregate(p *physical.Planner, n *plan.Aggregate) (exec.Op, e
 	if at := physical.SessionKey(n); at >= 0 {
 		return c.session(p, n, at)
 	}
-	in, err := p.Plan(n.Child)
-	if err != nil {
-		return nil, err
-	}
-	group, result, err := p.Grouping(n, in)
+	group, result, err := p.Grouped(n)
 	if err != nil {
 		return nil, err
 	}
@@ -300,6 +296,9 @@ func (c *compiler) aggregate(p *physical.Planner, n *plan.Aggregate) (exec.Op, e
 			op.TimeKey = i
 			break
 		}
+	}
+	if group.Panes != nil && op.TimeKey != group.Panes.Key {
+		return nil, errclass.Internal(fmt.Errorf("stream: the event time of a grouping by windows is another key"))
 	}
 	if op.TimeKey >= 0 {
 		group.Look = op.CountLate

@@ -41,6 +41,8 @@ type Bound struct {
 	// State are the columns of a partial result and of persisted state. Their names and types are part of the checkpoint
 	// format: a query is refused when they differ from the stored ones.
 	State []types.Field
+	// Orderless says that it makes no difference to the result in which order rows come and how partial results are merged.
+	Orderless bool
 	// New makes states for one worker, without any group.
 	New func() States
 }

@@ -18,6 +18,12 @@ func averageFunctions() []*Function {
 	}
 }
 
+// summedExactly tells whether sums of a type are the same in any order: integers as doubles are, up to 2^53.
+func summedExactly(t types.DataType) bool {
+	p := vec.PhysOf(t)
+	return p != vec.PhysFloat32 && p != vec.PhysFloat64 && p != vec.PhysBytes
+}
+
 // bindAverage divides a sum by a count. Integers are summed as doubles.
 func bindAverage(b *Binding, try bool) (*Bound, error) {
 	c := b.call()
@@ -30,7 +36,7 @@ func bindAverage(b *Binding, try bool) (*Bound, error) {
 	}
 	t := b.arg(casts, 0)
 	mode := overflowMode(b.ANSI, try)
-	bound := &Bound{Args: casts, Nullable: true}
+	bound := &Bound{Args: casts, Nullable: true, Orderless: summedExactly(b.Args[0].Type)}
 	counter := field("count", types.Long, false)
 	switch t := t.(type) {
 	case types.DecimalType:

@@ -32,7 +32,7 @@ func bindBits(b *Binding, name string, op bitOp) (*Bound, error) {
 		return nil, err
 	}
 	t := b.arg(casts, 0)
-	bound := &Bound{Args: casts, Type: t, Nullable: true, State: []types.Field{field(name, t, true)}}
+	bound := &Bound{Args: casts, Type: t, Nullable: true, State: []types.Field{field(name, t, true)}, Orderless: true}
 	switch vec.PhysOf(t) {
 	case vec.PhysInt8:
 		bound.New = func() States { return &bits[int8]{fixedCells[int8]{t: t}, op} }

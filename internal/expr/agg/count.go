@@ -19,7 +19,7 @@ func countFunctions() []*Function {
 func bindCount(b *Binding) (*Bound, error) {
 	casts := make([]types.DataType, len(b.Args))
 	return &Bound{
-		Args: casts, Type: types.Long, State: []types.Field{field("count", types.Long, false)},
+		Args: casts, Type: types.Long, State: []types.Field{field("count", types.Long, false)}, Orderless: true,
 		New: func() States { return &counts{} },
 	}, nil
 }
@@ -34,7 +34,7 @@ func bindCountIf(b *Binding) (*Bound, error) {
 		return nil, err
 	}
 	return &Bound{
-		Args: casts, Type: types.Long, State: []types.Field{field("count", types.Long, false)},
+		Args: casts, Type: types.Long, State: []types.Field{field("count", types.Long, false)}, Orderless: true,
 		New: func() States { return &counts{onlyTrue: true} },
 	}, nil
 }

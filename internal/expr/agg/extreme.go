@@ -41,9 +41,21 @@ func bindExtreme(b *Binding, max bool, only *fn.Accept) (*Bound, error) {
 		name = "max"
 	}
 	return &Bound{
-		Args: casts, Type: t, Nullable: true, State: []types.Field{field(name, t, true)},
+		Args: casts, Type: t, Nullable: true, State: []types.Field{field(name, t, true)}, Orderless: oneOfEqual(t),
 		New: func() States { return newExtremes(t, max) },
 	}, nil
+}
+
+// oneOfEqual tells whether values of a type that are equal are the same, so that it does not matter which comes first.
+func oneOfEqual(t types.DataType) bool {
+	switch vec.PhysOf(t) {
+	case vec.PhysBool, vec.PhysInt8, vec.PhysInt16, vec.PhysInt32, vec.PhysInt64, vec.PhysInt128:
+		return true
+	case vec.PhysBytes:
+		s, ok := t.(types.StringType)
+		return !ok || s.Collation == ""
+	}
+	return false
 }
 
 func newExtremes(t types.DataType, max bool) States {

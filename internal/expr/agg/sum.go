@@ -48,7 +48,7 @@ func bindSum(b *Binding, try bool) (*Bound, error) {
 	}
 	t := b.arg(casts, 0)
 	mode := overflowMode(b.ANSI, try)
-	bound := &Bound{Args: casts, Nullable: true}
+	bound := &Bound{Args: casts, Nullable: true, Orderless: summedExactly(t)}
 	switch t := t.(type) {
 	case types.DecimalType:
 		r := types.DecimalType{Precision: min(38, t.Precision+10), Scale: t.Scale}

@@ -76,6 +76,20 @@ func windowBounds(starts, ends, x []int64, duration, slide, start int64, i int) 
 	}
 }
 
+// BindPane binds the start of the pane that a time of type t, its only argument, lies in: panes are width long and lie as windows of
+// that length would.
+func BindPane(t types.DataType, width, start int64) *Bound {
+	return &Bound{Args: make([]types.DataType, 1), Type: t, New: func() Kernel {
+		ends := vec.NewFixed(t, 0)
+		return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+			out.ResetFixed(n)
+			ends.ResetFixed(n)
+			windowBounds(vec.Fixed[int64](out), vec.Fixed[int64](ends), vec.Fixed[int64](args[0])[:n], width, width, start, 0)
+			return out
+		}
+	}}
+}
+
 // bindWindowTime binds the event time of a window: its last microsecond.
 func bindWindowTime(b *Binding) (*Bound, error) {
 	if err := b.Arity(1, 1); err != nil {
