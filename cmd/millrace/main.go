@@ -18,9 +18,10 @@ import (
 var version = "dev" // set by the linker
 
 type cli struct {
-	Serve   serveCmd   `cmd:"" help:"Serve Spark Connect."`
-	SQL     sqlCmd     `cmd:"" name:"sql" help:"Run SQL statements."`
-	Version versionCmd `cmd:"" help:"Show the version."`
+	Serve      serveCmd      `cmd:"" help:"Serve Spark Connect."`
+	SQL        sqlCmd        `cmd:"" name:"sql" help:"Run SQL statements."`
+	Checkpoint checkpointCmd `cmd:"" help:"Look at a query's checkpoint, and repair it."`
+	Version    versionCmd    `cmd:"" help:"Show the version."`
 }
 
 type versionCmd struct{}

@@ -45,16 +45,10 @@ type Checkpoint struct {
 // on the checkpoint; on file systems without locks the logs alone guard it. It does not see a
 // running Spark: there too the logs let only one of the two go on.
 func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Checkpoint, error) {
-	c := &Checkpoint{fsys: fsys, dir: dir}
-	var err error
-	if c.Offsets, err = OpenOffsets(fsys, filepath.Join(dir, "offsets")); err != nil {
+	c, err := OpenLogs(fsys, dir)
+	if err != nil {
 		return nil, err
 	}
-	if c.Commits, err = OpenCommits(fsys, filepath.Join(dir, "commits")); err != nil {
-		return nil, err
-	}
-	c.Offsets.advice, c.Commits.advice = c.offsetsAdvice, c.commitsAdvice
-
 	c.ID, err = readMetadata(fsys, c.metadataFile())
 	switch {
 	case opts.ReadOnly && errors.Is(err, fs.ErrNotExist):
@@ -71,6 +65,20 @@ func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Checkpoin
 	if err := c.acquire(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
+	return c, nil
+}
+
+// OpenLogs opens a checkpoint for looking at all but its metadata, which may be damaged.
+func OpenLogs(fsys fs.FS, dir string) (*Checkpoint, error) {
+	c := &Checkpoint{fsys: fsys, dir: dir}
+	var err error
+	if c.Offsets, err = OpenOffsets(fsys, filepath.Join(dir, "offsets")); err != nil {
+		return nil, err
+	}
+	if c.Commits, err = OpenCommits(fsys, filepath.Join(dir, "commits")); err != nil {
+		return nil, err
+	}
+	c.Offsets.advice, c.Commits.advice = c.offsetsAdvice, c.commitsAdvice
 	return c, nil
 }
 

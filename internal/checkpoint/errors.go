@@ -47,6 +47,9 @@ func fileError(file string, err error, advice string) error {
 	case errors.As(err, &header):
 		return errclass.New("MALFORMED_LOG_FILE", "file", file, "text", clip(header.line), "advice", advice).WithCause(err)
 	}
+	if sum, ok := errors.AsType[*errclass.Error](err); ok {
+		return sum
+	}
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return fmt.Errorf("read %s: %w", file, err)
 	}

@@ -128,7 +128,21 @@ func (f *folder) search(id int64) (int, bool) {
 
 func (f *folder) path(e entry) string { return filepath.Join(f.dir, e.name()) }
 
-func (f *folder) read(e entry) ([]byte, error) { return fs.ReadFile(f.fsys, f.path(e)) }
+// read gives the content of an entry, compared with the checksum that Spark may have left of it.
+func (f *folder) read(e entry) ([]byte, error) {
+	content, err := fs.ReadFile(f.fsys, f.path(e))
+	if err == nil && f.summed() {
+		err = VerifySum(f.fsys, f.path(e), content)
+	}
+	return content, err
+}
+
+// summed tells whether there are checksums.
+func (f *folder) summed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.sums
+}
 
 // stage writes a new entry that becomes visible with a round. Done, if not nil, is called when it
 // has.
@@ -174,10 +188,7 @@ func (f *folder) make() error {
 }
 
 func (f *folder) removeSum(e entry) error {
-	f.mu.Lock()
-	sums := f.sums
-	f.mu.Unlock()
-	if !sums {
+	if !f.summed() {
 		return nil
 	}
 	return removeIfThere(f.fsys, filepath.Join(f.dir, "."+e.name()+".crc"))

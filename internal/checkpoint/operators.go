@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,6 +71,26 @@ func (c *Checkpoint) ReplaceOperator(ctx context.Context, op Operator) error {
 // Operators reads the metadata of all operators, by id. Operators of which there is state but no metadata
 // are not among them.
 func (c *Checkpoint) Operators() ([]Operator, error) {
+	ids, err := c.OperatorIDs()
+	if err != nil {
+		return nil, err
+	}
+	var ops []Operator
+	for _, id := range ids {
+		op, err := c.Operator(id)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, op)
+	}
+	return ops, nil
+}
+
+// OperatorIDs lists the operators of which there is state, in order.
+func (c *Checkpoint) OperatorIDs() ([]int64, error) {
 	list, err := c.fsys.ReadDir(c.StateDir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -79,32 +98,35 @@ func (c *Checkpoint) Operators() ([]Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ops []Operator
+	var ids []int64
 	for _, d := range list {
-		e, ok := parseEntry(d.Name())
-		if !ok || e.compact || !d.IsDir() {
-			continue
+		if e, ok := parseEntry(d.Name()); ok && !e.compact && d.IsDir() {
+			ids = append(ids, e.id)
 		}
-		file := c.operatorFile(e.id)
-		content, err := fs.ReadFile(c.fsys, file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		var op Operator
-		if err == nil {
-			op, err = parseOperator(content)
-		}
-		if err == nil && op.ID != e.id {
-			err = fmt.Errorf("it is about operator %d", op.ID)
-		}
-		if err != nil {
-			return nil, fileError(file, err, restoreAdvice)
-		}
-		ops = append(ops, op)
 	}
-	slices.SortFunc(ops, func(a, b Operator) int { return cmp.Compare(a.ID, b.ID) })
-	return ops, nil
+	slices.Sort(ids)
+	return ids, nil
 }
+
+// Operator reads the metadata of one operator.
+func (c *Checkpoint) Operator(id int64) (Operator, error) {
+	file := c.operatorFile(id)
+	content, err := fs.ReadFile(c.fsys, file)
+	var op Operator
+	if err == nil {
+		op, err = parseOperator(content)
+	}
+	if err == nil && op.ID != id {
+		err = fmt.Errorf("it is about operator %d", op.ID)
+	}
+	if err != nil {
+		return op, fileError(file, err, restoreAdvice)
+	}
+	return op, nil
+}
+
+// OperatorFile is where the metadata of an operator are.
+func (c *Checkpoint) OperatorFile(id int64) string { return c.operatorFile(id) }
 
 func (c *Checkpoint) operatorFile(id int64) string {
 	return filepath.Join(c.StateDir(), strconv.FormatInt(id, 10), "_metadata", "metadata")

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -162,4 +163,34 @@ func parseSinkFile(line []byte) (f SinkFile, err error) {
 		err = errors.New("there is no action in it")
 	}
 	return f, err
+}
+
+// SinkEntriesFrom lists the files of the log of an output folder from a batch on, in order. It is an error when the log cannot go back that
+// far: what was before is then only in a compaction that is later.
+func SinkEntriesFrom(fsys fs.FS, output string, batch int64) ([]string, error) {
+	l, err := OpenSinkLog(fsys, output, CompactOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range l.folder.list() {
+		if e.id < batch {
+			continue
+		}
+		if e.compact {
+			if plain := l.folder.path(entry{id: e.id}); exists(fsys, plain) {
+				names = append(names, plain)
+			}
+		}
+		names = append(names, l.folder.path(e))
+	}
+	if _, err := l.effective(batch - 1); err != nil && len(names) > 0 {
+		return nil, fmt.Errorf("the log of %s cannot go back to batch %d: %w", output, batch, err)
+	}
+	return names, nil
+}
+
+func exists(fsys fs.FS, name string) bool {
+	_, err := fsys.Stat(name)
+	return err == nil
 }

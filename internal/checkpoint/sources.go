@@ -104,6 +104,32 @@ func (l *SourceLog) Get(id int64) ([]SourceFile, error) {
 // All gives the files of all ids, oldest first.
 func (l *SourceLog) All() ([]SourceFile, error) { return l.all() }
 
+// Check reads the entries that hold what there is up to an id, and says what is wrong with them.
+func (l *SourceLog) Check(upTo int64) error {
+	entries, err := l.effective(upTo)
+	for _, e := range entries {
+		if err == nil {
+			_, err = l.appendItems(nil, e)
+		}
+	}
+	return err
+}
+
+// RemoveFrom removes the entries from an id on, the newest first.
+func (l *SourceLog) RemoveFrom(id int64) error {
+	for _, e := range slices.Backward(l.folder.list()) {
+		if e.id < id {
+			break
+		}
+		for _, e := range []entry{e, {id: e.id}} { // a compacted one may stand beside its plain one
+			if err := errors.Join(removeIfThere(l.folder.fsys, l.folder.path(e)), l.folder.removeSum(e)); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(l.folder.fsys.SyncDir(l.folder.dir), l.folder.refresh())
+}
+
 func appendSourceFile(b []byte, f SourceFile) []byte {
 	b = append(b, `{"path":`...)
 	b = appendString(b, f.Path)

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"fmt"
 	"path/filepath"
 	"strconv"
 
@@ -23,12 +22,12 @@ func (d *driver) findAdded(at checkpoint.Resume) error {
 		if len(o.parts) == 0 {
 			continue
 		}
-		dir := filepath.Join(g.dir(d.ck.StateDir()), strconv.Itoa(i), "0")
+		dir := filepath.Join(g.Dir(d.ck.StateDir()), strconv.Itoa(i), "0")
 		header := mem.Header
 		if d.frozen.provider == lsm.Name {
 			header = lsm.Header
 		}
-		h, err := header(d.ck.FS(), dir, at.Batch-g.shift())
+		h, err := header(d.ck.FS(), dir, at.Batch-g.Shift())
 		if err != nil {
 			return err
 		}
@@ -51,9 +50,6 @@ func (d *driver) findAdded(at checkpoint.Resume) error {
 	return nil
 }
 
-// shift is by how much the versions of the generation are larger than those in its files' names.
-func (g generation) shift() int64 { return g.version - g.steps }
-
 // openStored opens the state as it was stored, only to be read.
 func (o *operator) openStored(p state.Provider, dir string, spec state.Spec) (err error) {
 	spec.Meaning, spec.Parts, spec.Views = o.stored.Meaning, o.stored.Parts, o.stored.Views
@@ -65,9 +61,9 @@ func (o *operator) openStored(p state.Provider, dir string, spec state.Spec) (er
 	}
 	o.spec, o.store, o.values = spec, o.tables, nil
 	for i := range state.Shards(spec.Partitions) {
-		var v state.Values = newColumns(spec)
+		var v state.Values = state.NewColumns(spec.Values)
 		if spec.Time == nil && spec.Group != nil { // sessions, which expire by their end
-			v = timedColumns{v.(*columns)}
+			v = timedColumns{v.(*state.Columns)}
 		}
 		o.values = append(o.values, v)
 		o.tables.Attach(i, v)
@@ -75,74 +71,8 @@ func (o *operator) openStored(p state.Provider, dir string, spec state.Spec) (er
 	return nil
 }
 
-// columns are the value columns of a table as they are. What is overwritten keeps its room.
-type columns struct {
-	spec state.Spec
-	cols []*vec.Builder
-	at   []uint32 // by row
-}
-
-func newColumns(spec state.Spec) *columns {
-	c := &columns{spec: spec}
-	c.Reset()
-	return c
-}
-
-// Grow implements state.Values.
-func (c *columns) Grow(n int) {
-	for len(c.at) < n {
-		c.at = append(c.at, vec.NoRow)
-	}
-}
-
-// Load implements state.Values.
-func (c *columns) Load(rows []uint32, cols []*vec.Vector) error {
-	if len(cols) != len(c.cols) {
-		return errclass.Internal(fmt.Errorf("stream: %d columns of state instead of %d", len(cols), len(c.cols)))
-	}
-	from := uint32(0)
-	if len(c.cols) > 0 {
-		from = uint32(c.cols[0].Len())
-	}
-	for i, v := range cols {
-		c.cols[i].AppendAll(v)
-	}
-	for i, r := range rows {
-		c.at[r] = from + uint32(i)
-	}
-	return nil
-}
-
-// Save implements state.Values.
-func (c *columns) Save(rows []uint32) []*vec.Vector {
-	pos := make([]uint32, len(rows))
-	for i, r := range rows {
-		pos[i] = c.at[r]
-	}
-	out := make([]*vec.Vector, len(c.cols))
-	for i, b := range c.cols {
-		out[i] = vec.Take(b.Borrow(), pos, nil).Own()
-	}
-	return out
-}
-
-// Clear implements state.Values.
-func (c *columns) Clear(rows []uint32) {
-	for _, r := range rows {
-		c.at[r] = vec.NoRow
-	}
-}
-
-// Reset implements state.Values.
-func (c *columns) Reset() {
-	c.at, c.cols = nil, make([]*vec.Builder, len(c.spec.Values))
-	for i, f := range c.spec.Values {
-		c.cols[i] = vec.NewBuilder(f.Type)
-	}
-}
-
 // timedColumns are columns of which the first is the event time by which rows expire.
-type timedColumns struct{ *columns }
+type timedColumns struct{ *state.Columns }
 
 // Times implements state.Timed.
 func (c timedColumns) Times(rows []uint32) []int64 {

@@ -255,7 +255,7 @@ func (d *driver) openState(ctx context.Context, at checkpoint.Resume) error {
 			return err
 		}
 	}
-	return openStores(ops, g.provider(provider), g.dir(d.ck.StateDir()), &d.task)
+	return openStores(ops, providerOf(g, provider), g.Dir(d.ck.StateDir()), &d.task)
 }
 
 // backToBack runs a batch as soon as the one before is done, and looks again after a short while when there was nothing.
@@ -453,7 +453,7 @@ func (d *driver) construct(ctx context.Context, limit source.Limit) (planned boo
 	}
 	if d.moved {
 		d.moved = false
-		if err := errors.Join(d.settle(ctx), d.repartitioned()); err != nil {
+		if err := errors.Join(d.settle(ctx), d.ck.ForgetRepartition()); err != nil {
 			return false, err
 		}
 	}

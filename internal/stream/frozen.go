@@ -120,8 +120,8 @@ func thaw(logged checkpoint.Conf, conf Conf, cores int, stateful bool) (frozen, 
 	if err != nil {
 		asked = mem.Name
 	}
-	place, _ := logged.Get(keyRepartitioned)
-	if f.generation, err = parseGeneration(place); err != nil {
+	place, _ := logged.Get(checkpoint.GenerationKey)
+	if f.generation, err = checkpoint.ParseGeneration(place); err != nil {
 		return f, err
 	}
 	f.provider, ok = logged.Get(keyProvider)

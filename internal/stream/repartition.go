@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -24,46 +23,15 @@ import (
 // and has so many partitions. That entry is what makes it so. A crash before it leaves a folder that nobody looks at and the next
 // attempt removes; whoever goes back to a batch before N finds the state that batch had.
 
-// keyRepartitioned is the setting in the offset log that says where the state lies.
-const keyRepartitioned = "spark.millrace.streaming.state.repartitioned"
+// generation says where the state lies; its files count versions from another one than 0.
+type generation = checkpoint.Generation
 
-// generation says where state lies. The zero value is the folder in which it began.
-type generation struct {
-	// version is the first that is there, steps how many files it was written in: their own numbers count from 1.
-	version, steps int64
-}
-
-func parseGeneration(text string) (g generation, err error) {
-	if text == "" {
-		return g, nil
-	}
-	v, n, ok := strings.Cut(text, "/")
-	if g.version, err = strconv.ParseInt(v, 10, 64); err == nil {
-		g.steps, err = strconv.ParseInt(n, 10, 64)
-	}
-	if !ok || err != nil || g.version < 1 || g.steps < 1 {
-		return g, errclass.New("INVALID_CONF_VALUE.TYPE_MISMATCH", "confName", keyRepartitioned, "confValue", text,
-			"confType", "a version and a number of files, such as 12/1")
-	}
-	return g, nil
-}
-
-func (g generation) String() string { return fmt.Sprintf("%d/%d", g.version, g.steps) }
-
-// dir is the state directory of the generation.
-func (g generation) dir(top string) string {
-	if g == (generation{}) {
-		return top
-	}
-	return filepath.Join(top, "from-"+strconv.FormatInt(g.version, 10))
-}
-
-// provider makes stores of the generation.
-func (g generation) provider(p state.Provider) state.Provider {
+// providerOf makes stores of a generation.
+func providerOf(g generation, p state.Provider) state.Provider {
 	if g == (generation{}) {
 		return p
 	}
-	return renumbered{p, g.shift()}
+	return renumbered{p, g.Shift()}
 }
 
 // renumbered is a provider whose files count versions from another one than 0.
@@ -141,43 +109,19 @@ func (s renumberedKVs) Maintain(ctx context.Context, keep int64) error {
 	return s.v.Maintain(ctx, keep)
 }
 
-// repartitionFile is where a checkpoint is asked for another number of partitions without the query.
-const repartitionFile = "_repartition"
-
-type repartitionRequest struct {
-	Partitions int `json:"partitions"`
-}
-
-// RequestRepartition notes in a checkpoint that its state is to have another number of partitions. It is done when the query starts next.
-func RequestRepartition(ctx context.Context, ck *checkpoint.Checkpoint, partitions int) error {
-	content, err := json.Marshal(repartitionRequest{partitions})
-	if err != nil {
-		return err
-	}
-	return fs.Replace(ctx, ck.FS(), filepath.Join(ck.StateDir(), repartitionFile), content)
-}
-
 // wantedPartitions finds out whether the state is to get another number of partitions, and which; 0 is no.
 func (d *driver) wantedPartitions() (int, error) {
-	file := filepath.Join(d.ck.StateDir(), repartitionFile)
-	content, err := fs.ReadFile(d.ck.FS(), file)
-	var r repartitionRequest
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if r.Partitions, err = d.askedPartitions(); err != nil {
-			return 0, err
-		}
-	case err != nil:
+	n, asked, err := d.ck.WantedPartitions()
+	if err == nil && !asked {
+		n, err = d.askedPartitions()
+	}
+	if err != nil {
 		return 0, err
-	default:
-		if err := json.Unmarshal(content, &r); err != nil || r.Partitions < 1 {
-			return 0, errclass.New("STREAMING_CHECKPOINT_CORRUPT_FILE", "file", file, "reason", "it names no number of partitions", "advice", "Delete it, or ask again by millrace checkpoint repartition.")
-		}
 	}
-	if r.Partitions == d.frozen.partitions {
-		return 0, d.repartitioned()
+	if n == d.frozen.partitions {
+		return 0, d.ck.ForgetRepartition()
 	}
-	return r.Partitions, nil
+	return n, nil
 }
 
 // askedPartitions is what the session asks for.
@@ -195,15 +139,6 @@ func (d *driver) askedPartitions() (int, error) {
 	return d.frozen.partitions, nil
 }
 
-// repartitioned forgets the request, which was met.
-func (d *driver) repartitioned() error {
-	err := d.ck.FS().Remove(filepath.Join(d.ck.StateDir(), repartitionFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
 // copyRows is how many rows are dealt out in one file: what is in the making is held in memory.
 const copyRows = 1 << 20
 
@@ -213,11 +148,11 @@ func (d *driver) repartition(ctx context.Context) error {
 	if err := load(ctx, ops, d.batch); err != nil {
 		return err
 	}
-	g := generation{version: d.batch, steps: 1}
+	g := generation{Version: d.batch, Steps: 1}
 	for _, o := range ops {
-		g.steps = max(g.steps, (o.store.Stats().Rows+copyRows-1)/copyRows)
+		g.Steps = max(g.Steps, (o.store.Stats().Rows+copyRows-1)/copyRows)
 	}
-	dir := g.dir(d.ck.StateDir())
+	dir := g.Dir(d.ck.StateDir())
 	if err := d.ck.FS().RemoveAll(dir); err != nil { // of an attempt that was not completed
 		return err
 	}
@@ -246,7 +181,7 @@ func (d *driver) repartition(ctx context.Context) error {
 		if err := n.store.Load(ctx, 0); err != nil {
 			return err
 		}
-		c := copier{carry: o.carry, from: o, to: n, was: o.partitions(was), partitions: n.partitions(t.Partitions), quota: (o.store.Stats().Rows + g.steps - 1) / g.steps, steps: g.steps}
+		c := copier{carry: o.carry, from: o, to: n, was: o.partitions(was), partitions: n.partitions(t.Partitions), quota: (o.store.Stats().Rows + g.Steps - 1) / g.Steps, steps: g.Steps}
 		if err := c.run(ctx); err != nil {
 			return fmt.Errorf("repartition the state of operator %d: %w", i, err)
 		}
@@ -262,11 +197,11 @@ func (d *driver) repartition(ctx context.Context) error {
 	}
 	d.frozen.partitions, d.frozen.generation = t.Partitions, g
 	all := d.frozen.conf.Map()
-	all[keyPartitions], all[keyRepartitioned] = strconv.Itoa(t.Partitions), g.String()
+	all[keyPartitions], all[checkpoint.GenerationKey] = strconv.Itoa(t.Partitions), g.String()
 	d.frozen.conf = checkpoint.NewConf(all)
 	d.wantPartitions, d.added, d.moved = 0, false, true
 	d.task.Partitions = d.frozen.partitions
-	if err := openStores(ops, g.provider(provider), dir, &d.task); err != nil {
+	if err := openStores(ops, providerOf(g, provider), dir, &d.task); err != nil {
 		return err
 	}
 	d.rt.Log.Info("state written anew", "id", d.q.ID(), "from", was, "to", d.frozen.partitions, "batch", d.batch)
@@ -493,7 +428,7 @@ func (d *driver) settle(ctx context.Context) error {
 // forgetOld removes the state of earlier generations once no batch to be kept needs it.
 func (d *driver) forgetOld(keep int64) error {
 	g := d.frozen.generation
-	if d.forgot == g || keep < g.version {
+	if d.forgot == g || keep < g.Version {
 		return nil
 	}
 	d.forgot = g
@@ -504,7 +439,7 @@ func (d *driver) forgetOld(keep int64) error {
 	}
 	for _, e := range entries {
 		if v, ok := strings.CutPrefix(e.Name(), "from-"); ok {
-			if n, err := strconv.ParseInt(v, 10, 64); err == nil && n < g.version {
+			if n, err := strconv.ParseInt(v, 10, 64); err == nil && n < g.Version {
 				if err := fsys.RemoveAll(filepath.Join(top, e.Name())); err != nil {
 					return err
 				}

@@ -98,7 +98,7 @@ func TestRepartitionWithoutBeingAsked(t *testing.T) {
 	if err != nil || ops[0].Stores[0].NumPartitions != 3 {
 		t.Errorf("operators: %v %v", ops, err)
 	}
-	if err := RequestRepartition(t.Context(), ck, 7); err != nil {
+	if err := ck.RequestRepartition(t.Context(), 7); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the request is met and forgotten
@@ -106,7 +106,7 @@ func TestRepartitionWithoutBeingAsked(t *testing.T) {
 			t.Errorf("asked for 7 partitions, got %d", got)
 		}
 	}
-	if _, err := w.mem.Stat(checkpointDir + "/state/" + repartitionFile); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := w.mem.Stat(checkpointDir + "/state/_repartition"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the request is still there: %v", err)
 	}
 	if d := cmp.Diff([]string{"a 7"}, w.sink.Rows(6)); d != "" {
@@ -239,7 +239,7 @@ func TestRepartitionRequestDamaged(t *testing.T) {
 	w, s := simple(t)
 	s.Add(row("a", 1))
 	w.run(w.resolve("SELECT k, count(*) FROM e GROUP BY k"), "update")
-	if err := fs.WriteOnce(t.Context(), w.mem, checkpointDir+"/state/"+repartitionFile, []byte("{")); err != nil {
+	if err := fs.WriteOnce(t.Context(), w.mem, checkpointDir+"/state/_repartition", []byte("{")); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.failing(w.resolve("SELECT k, count(*) FROM e GROUP BY k"), "update"); !errclass.Has(err, "STREAMING_CHECKPOINT_CORRUPT_FILE") {

@@ -157,3 +157,52 @@ func Header(fsys fs.FS, dir string, version int64) (state.Header, error) {
 	h, err := s.readHeader(version)
 	return h.Header, err
 }
+
+// Count reads all of a version and counts its rows; of ordered bytes, its keys. dir is the folder of partition 0. Like Inspect it does not
+// disturb a query.
+func Count(fsys fs.FS, dir string, version int64) (rows int64, err error) {
+	files, err := state.LookInto(fsys, dir, changes, snapshot)
+	if err != nil {
+		return 0, err
+	}
+	s := &store{folder: files, scratch: "look-" + uuid.NewString(), treeVersion: -1}
+	h, err := s.readHeader(version)
+	if err != nil {
+		return 0, err
+	}
+	s.layout = h.Layout
+	s.spec = state.Spec{Name: h.Operator, Meaning: h.Meaning, Partitions: h.Partitions, Parts: h.Parts}
+	if _, s.spec.Keys, err = columnsOf(h.Keys); err == nil {
+		_, s.spec.Values, err = columnsOf(h.Values)
+	}
+	if err != nil {
+		return 0, damaged(s.file(version, changes), err)
+	}
+	if h.Kind != "" {
+		s.spec = s.spec.AsKV()
+	}
+	if err = s.fill(version); err == nil {
+		rows, err = s.count()
+	}
+	return rows, errors.Join(err, s.drop())
+}
+
+// count goes through the whole tree.
+func (s *store) count() (rows int64, err error) {
+	it, err := s.iterate([]byte{0}, []byte{0xff})
+	if err != nil {
+		return 0, err
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		if it.Key()[0] == rowKind {
+			rows++
+		}
+		if _, err := it.ValueAndErr(); err != nil {
+			return 0, errors.Join(s.readError(err), it.Close())
+		}
+	}
+	if err := errors.Join(it.Error(), it.Close()); err != nil {
+		return 0, s.readError(err)
+	}
+	return rows, nil
+}

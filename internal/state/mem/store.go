@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strconv"
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
@@ -261,3 +263,50 @@ func Header(fsys fs.FS, dir string, version int64) (state.Header, error) {
 	}
 	return state.ReadHeader(name, content)
 }
+
+// Count reads all of a version and counts its rows; of ordered bytes, its keys. dir is the folder of partition 0. A query that runs on the
+// state is not disturbed.
+func Count(ctx context.Context, fsys fs.FS, dir string, version int64) (rows int64, err error) {
+	h, err := Header(fsys, dir, version)
+	if err != nil {
+		return 0, err
+	}
+	spec := state.Spec{Name: h.Operator, Meaning: h.Meaning, Partitions: h.Partitions, Parts: h.Parts}
+	if spec.Keys, err = state.FieldsOf(h.Keys); err == nil {
+		spec.Values, err = state.FieldsOf(h.Values)
+	}
+	if err != nil {
+		return 0, state.Damaged(filepath.Join(dir, strconv.FormatInt(version, 10)+delta), err)
+	}
+	p := Provider{FS: unchanged{fsys}}
+	// The folder of partition 0 lies in one of the operator, whose number is in its name.
+	top := filepath.Dir(dir)
+	if spec.Operator, err = strconv.Atoi(filepath.Base(top)); err != nil {
+		return 0, err
+	}
+	var s state.Versioned
+	if h.Kind != "" {
+		s, err = p.OpenKV(filepath.Dir(top), spec)
+	} else {
+		var tables state.Store
+		tables, err = p.Open(filepath.Dir(top), spec)
+		for i := range state.Shards(spec.Partitions) {
+			tables.Attach(i, state.NewColumns(spec.Values))
+		}
+		s = tables
+	}
+	if err != nil {
+		return 0, err
+	}
+	if err := s.Load(ctx, version); err != nil {
+		return 0, err
+	}
+	rows = s.Stats().Rows
+	return rows, s.Close()
+}
+
+// unchanged is a file system from which nothing is removed.
+type unchanged struct{ fs.FS }
+
+func (unchanged) Remove(string) error    { return nil }
+func (unchanged) RemoveAll(string) error { return nil }

@@ -1,0 +1,76 @@
+package state
+
+import (
+	"fmt"
+
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+// Columns are value columns as they are stored, for whoever reads a state without its operator. What is overwritten keeps its room.
+type Columns struct {
+	fields []types.Field
+	cols   []*vec.Builder
+	at     []uint32 // by row
+}
+
+// NewColumns makes value columns.
+func NewColumns(fields []types.Field) *Columns {
+	c := &Columns{fields: fields}
+	c.Reset()
+	return c
+}
+
+// Grow implements Values.
+func (c *Columns) Grow(n int) {
+	for len(c.at) < n {
+		c.at = append(c.at, vec.NoRow)
+	}
+}
+
+// Load implements Values.
+func (c *Columns) Load(rows []uint32, cols []*vec.Vector) error {
+	if len(cols) != len(c.cols) {
+		return errclass.Internal(fmt.Errorf("state: %d columns instead of %d", len(cols), len(c.cols)))
+	}
+	from := uint32(0)
+	if len(c.cols) > 0 {
+		from = uint32(c.cols[0].Len())
+	}
+	for i, v := range cols {
+		c.cols[i].AppendAll(v)
+	}
+	for i, r := range rows {
+		c.at[r] = from + uint32(i)
+	}
+	return nil
+}
+
+// Save implements Values.
+func (c *Columns) Save(rows []uint32) []*vec.Vector {
+	pos := make([]uint32, len(rows))
+	for i, r := range rows {
+		pos[i] = c.at[r]
+	}
+	out := make([]*vec.Vector, len(c.cols))
+	for i, b := range c.cols {
+		out[i] = vec.Take(b.Borrow(), pos, nil).Own()
+	}
+	return out
+}
+
+// Clear implements Values.
+func (c *Columns) Clear(rows []uint32) {
+	for _, r := range rows {
+		c.at[r] = vec.NoRow
+	}
+}
+
+// Reset implements Values.
+func (c *Columns) Reset() {
+	c.at, c.cols = nil, make([]*vec.Builder, len(c.fields))
+	for i, f := range c.fields {
+		c.cols[i] = vec.NewBuilder(f.Type)
+	}
+}
