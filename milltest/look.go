@@ -168,7 +168,7 @@ func (q *Query) lookCustom(dir string) ([]string, error) {
 	var p state.KVProvider = mem.Provider{FS: fsys}
 	if lsm.IsFile(newest) {
 		p = lsm.Provider{FS: fsys, Memory: &lsm.Memory{}}
-		h, err = lsm.Header(fsys, full, version)
+		h, err = lsm.InspectHeader(fsys, full, version)
 	} else {
 		var content []byte
 		if content, err = q.ReadFile(path.Join(dir, newest)); err == nil {

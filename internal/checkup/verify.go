@@ -220,9 +220,9 @@ func (x *examiner) header(op int64) (h state.Header, ok bool) {
 		if err != nil {
 			continue
 		}
-		read := mem.Header
+		read := mem.InspectHeader
 		if name, _ := e.Metadata.Conf.Get(providerKey); name == lsm.Name {
-			read = lsm.Header
+			read = lsm.InspectHeader
 		}
 		text, _ := e.Metadata.Conf.Get(checkpoint.GenerationKey)
 		g, err := checkpoint.ParseGeneration(text)

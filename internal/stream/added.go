@@ -23,9 +23,9 @@ func (d *driver) findAdded(at checkpoint.Resume) error {
 			continue
 		}
 		dir := filepath.Join(g.Dir(d.ck.StateDir()), strconv.Itoa(i), "0")
-		header := mem.Header
+		header := mem.InspectHeader
 		if d.frozen.provider == lsm.Name {
-			header = lsm.Header
+			header = lsm.InspectHeader
 		}
 		h, err := header(d.ck.FS(), dir, at.Batch-g.Shift())
 		if err != nil {

@@ -147,17 +147,6 @@ func IsFile(name string) bool {
 	return false
 }
 
-// Header reads what the files of a version say of it. dir is the folder of partition 0.
-func Header(fsys fs.FS, dir string, version int64) (state.Header, error) {
-	files, err := state.LookInto(fsys, dir, changes, snapshot)
-	if err != nil {
-		return state.Header{}, err
-	}
-	s := &store{folder: files, treeVersion: -1}
-	h, err := s.readHeader(version)
-	return h.Header, err
-}
-
 // Count reads all of a version and counts its rows; of ordered bytes, its keys. dir is the folder of partition 0. Like Inspect it does not
 // disturb a query.
 func Count(fsys fs.FS, dir string, version int64) (rows int64, err error) {
@@ -171,14 +160,10 @@ func Count(fsys fs.FS, dir string, version int64) (rows int64, err error) {
 		return 0, err
 	}
 	s.layout = h.Layout
-	s.spec = state.Spec{Name: h.Operator, Meaning: h.Meaning, Partitions: h.Partitions, Parts: h.Parts}
-	if _, s.spec.Keys, err = columnsOf(h.Keys); err == nil {
-		_, s.spec.Values, err = columnsOf(h.Values)
-	}
-	if err != nil {
+	if s.spec, err = h.Spec(); err != nil {
 		return 0, damaged(s.file(version, changes), err)
 	}
-	if h.Kind != "" {
+	if !h.Tables() {
 		s.spec = s.spec.AsKV()
 	}
 	if err = s.fill(version); err == nil {

@@ -243,38 +243,14 @@ func (s *store) Stats() state.Stats {
 // Close implements state.Versioned.
 func (s *store) Close() error { return nil }
 
-// Header reads what the files of a version say of it. dir is the folder of partition 0.
-func Header(fsys fs.FS, dir string, version int64) (state.Header, error) {
-	files, err := state.LookInto(fsys, dir, delta, snapshot)
-	if err != nil {
-		return state.Header{}, err
-	}
-	name := files.File(version, delta)
-	content, err := fs.ReadFile(fsys, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		name = files.File(version, snapshot)
-		content, err = fs.ReadFile(fsys, name)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return state.Header{}, errclass.New("CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_NOT_EXISTS", "fileToRead", files.File(version, delta), "clazz", Name).WithCause(err)
-	}
-	if err != nil {
-		return state.Header{}, fmt.Errorf("read state: %w", err)
-	}
-	return state.ReadHeader(name, content)
-}
-
 // Count reads all of a version and counts its rows; of ordered bytes, its keys. dir is the folder of partition 0. A query that runs on the
 // state is not disturbed.
 func Count(ctx context.Context, fsys fs.FS, dir string, version int64) (rows int64, err error) {
-	h, err := Header(fsys, dir, version)
+	h, err := InspectHeader(fsys, dir, version)
 	if err != nil {
 		return 0, err
 	}
-	spec := state.Spec{Name: h.Operator, Meaning: h.Meaning, Partitions: h.Partitions, Parts: h.Parts}
-	if spec.Keys, err = state.FieldsOf(h.Keys); err == nil {
-		spec.Values, err = state.FieldsOf(h.Values)
-	}
+	spec, err := h.Spec()
 	if err != nil {
 		return 0, state.Damaged(filepath.Join(dir, strconv.FormatInt(version, 10)+delta), err)
 	}
@@ -285,7 +261,7 @@ func Count(ctx context.Context, fsys fs.FS, dir string, version int64) (rows int
 		return 0, err
 	}
 	var s state.Versioned
-	if h.Kind != "" {
+	if !h.Tables() {
 		s, err = p.OpenKV(filepath.Dir(top), spec)
 	} else {
 		var tables state.Store
