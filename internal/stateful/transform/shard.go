@@ -50,6 +50,7 @@ type shard struct {
 	// The grouping key at hand: hash and key, nil between groups.
 	key       []byte
 	partition int
+	calls     int // of the processor
 
 	scratch, index, length []byte
 	failure                error // of the state: a processor that goes on all the same must not be believed
@@ -71,7 +72,10 @@ func (sh *shard) fail(err error) error {
 }
 
 // begin makes a grouping key the one at hand.
-func (sh *shard) begin(key []byte, partition int) { sh.key, sh.partition = key, partition }
+func (sh *shard) begin(key []byte, partition int) {
+	sh.key, sh.partition = key, partition
+	sh.calls++
+}
 
 func (sh *shard) end() { sh.key = nil }
 

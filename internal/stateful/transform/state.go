@@ -18,6 +18,9 @@ type stateVar struct {
 	v   *variable
 	key []byte // scratch
 	val []byte
+	// seen is the call of the processor in which the value was looked for last, and there whether it was found.
+	seen  int
+	there bool
 }
 
 // Fail implements processor.State.
@@ -121,13 +124,29 @@ func (s *stateVar) Get() ([]byte, bool, error) {
 	if err := s.ready("get"); err != nil {
 		return nil, false, err
 	}
-	return s.get(s.row(nil))
+	row := s.row(nil)
+	value, found, err := s.sh.kv.Get(row)
+	if err != nil {
+		return nil, false, s.sh.fail(err)
+	}
+	if s.seen, s.there = s.sh.calls, found; !found {
+		return nil, false, nil
+	}
+	return s.open(value)
 }
 
 // Put implements processor.State.
 func (s *stateVar) Put(value []byte) error {
 	if err := s.ready("update"); err != nil {
 		return err
+	}
+	if s.seen == s.sh.calls && !s.ttl() { // it was just read, as it mostly is
+		if !s.there {
+			s.there = true
+			s.sh.rows++
+		}
+		s.sh.figures.Updated++
+		return s.sh.fail(s.sh.kv.Put(s.row(nil), value))
 	}
 	fresh, err := s.put(s.row(nil), value)
 	if fresh {
@@ -142,6 +161,7 @@ func (s *stateVar) Clear() error {
 		return err
 	}
 	if s.v.Kind == processor.Value {
+		s.seen = 0
 		found, err := s.remove(s.row(nil))
 		if found {
 			s.sh.rows--
