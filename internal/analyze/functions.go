@@ -58,6 +58,8 @@ func special(name string) func(sc *scope, name string, f *plan.Func) (plan.Expr,
 	case "transform", "filter", "exists", "any", "forall", "aggregate", "reduce", "zip_with", "map_filter", "map_zip_with", "transform_keys",
 		"transform_values":
 		return (*scope).higherOrder
+	case "array_sort":
+		return (*scope).arraySort
 	}
 	if castNames[name] != nil {
 		return (*scope).castCall

@@ -222,3 +222,34 @@ func (sc *scope) reduce(h *plan.HigherOrder, f *plan.Func) (plan.Expr, error) {
 	h.T, h.Null = last.Type(), true
 	return h, nil
 }
+
+// arraySort resolves array_sort(array[, comparator]), where the comparator tells by its sign which of two elements comes first.
+func (sc *scope) arraySort(name string, f *plan.Func) (plan.Expr, error) {
+	if len(f.Args) != 2 {
+		args, err := sc.operands(f.Args)
+		if err != nil {
+			return nil, err
+		}
+		return sc.call(name, args, f.Origin)
+	}
+	args, err := sc.operands(f.Args[:1])
+	if err != nil {
+		return nil, err
+	}
+	h := &plan.HigherOrder{Name: name, Origin: f.Origin, Args: args, Null: plan.NullableOf(args[0]), Text: callText(name, f.Args)}
+	defer func() { h.Text = "" }()
+	arr, ok := plan.TypeOf(args[0]).(types.ArrayType)
+	if !ok {
+		return nil, wrongLambdaInput(h, 0, `"ARRAY"`)
+	}
+	elem := param{arr.Element, arr.ContainsNull}
+	l, err := sc.lambda(f.Args[1], [][]param{{elem, elem}})
+	if err != nil {
+		return nil, err
+	}
+	h.T, h.Args = arr, append(h.Args, l)
+	if !types.Equal(l.Type(), types.Integer) {
+		return nil, wrongLambdaInput(h, 1, `"INT"`)
+	}
+	return h, nil
+}

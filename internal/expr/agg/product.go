@@ -38,7 +38,9 @@ type products struct {
 
 func (s *products) Grow(n int) { s.xs, s.has = grown(s.xs, n), grown(s.has, n) }
 
-func (s *products) Update(_ *expr.Eval, groups []uint32, args []*vec.Vector) { s.multiply(groups, args[0]) }
+func (s *products) Update(_ *expr.Eval, groups []uint32, args []*vec.Vector) {
+	s.multiply(groups, args[0])
+}
 
 func (s *products) Merge(_ *expr.Eval, groups []uint32, partial []*vec.Vector) {
 	s.multiply(groups, partial[0])

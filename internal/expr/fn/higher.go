@@ -3,6 +3,7 @@ package fn
 import (
 	"slices"
 
+	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -50,6 +51,7 @@ var higherOrder = map[string]func(h *higher, e *expr.Eval, in *vec.Batch, args [
 	"transform": (*higher).transform, "filter": (*higher).filter, "exists": (*higher).exists, "any": (*higher).exists,
 	"forall": (*higher).forall, "all": (*higher).forall, "aggregate": (*higher).reduce, "reduce": (*higher).reduce,
 	"zip_with": (*higher).zipWith, "map_filter": (*higher).mapFilter, "transform_keys": (*higher).transformKeys,
+	"array_sort":       (*higher).sort,
 	"transform_values": (*higher).transformValues, "map_zip_with": (*higher).mapZipWith,
 }
 
@@ -278,6 +280,37 @@ func (h *higher) zipWith(e *expr.Eval, in *vec.Batch, args []*vec.Vector) *vec.V
 	}
 	v := h.lambdas[0].call(e, in, c.rows, nil, take(args[0].Kids()[0], c.at), take(args[1].Kids()[0], right))
 	return like(vec.NewList(h.t, c.spans, v), args...)
+}
+
+// sort inserts one element after the other, each at the place that the comparator finds for it: equal ones keep their order, and a
+// comparator that contradicts itself still gives a result.
+func (h *higher) sort(e *expr.Eval, in *vec.Batch, args []*vec.Vector) *vec.Vector {
+	c, kid := each(args[0]), args[0].Kids()[0]
+	compare := func(row, a, b uint32) int32 {
+		v := h.lambdas[0].call(e, in, []uint32{row}, nil, take(kid, []uint32{a}), take(kid, []uint32{b}))
+		if v.IsNull(0) {
+			e.Errs.Add(int(row), errclass.New("COMPARATOR_RETURNS_NULL", "function", "`array_sort`"))
+			return 0
+		}
+		return vec.Fixed[int32](v)[0]
+	}
+	for _, s := range c.spans {
+		at := c.at[s.Off : s.Off+s.Len]
+		for k := 1; k < len(at); k++ {
+			x, lo, hi := at[k], 0, k
+			for lo < hi {
+				mid := (lo + hi) / 2
+				if compare(c.rows[s.Off], x, at[mid]) < 0 {
+					hi = mid
+				} else {
+					lo = mid + 1
+				}
+			}
+			copy(at[lo+1:k+1], at[lo:k])
+			at[lo] = x
+		}
+	}
+	return like(vec.NewList(h.t, c.spans, take(kid, c.at)), args[0])
 }
 
 func within(s vec.Span, k uint32) uint32 {
