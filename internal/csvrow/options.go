@@ -37,8 +37,10 @@ var quoteHandlings = map[string]QuoteHandling{
 type Options struct {
 	Mode          textrecord.Mode
 	CorruptColumn string // name of the column for the text of bad records
-	Zone          *time.Location
-	Now           func() time.Time // for times without a date, which mean today
+	// Divert, when not nil, takes records that would be an error in the mode FAILFAST. Its own error ends the reading.
+	Divert func(text []byte, err error) error
+	Zone   *time.Location
+	Now    func() time.Time // for times without a date, which mean today
 
 	Sep          string
 	Quote        rune // 0 for none

@@ -320,7 +320,7 @@ func (r *Reader) finish(text []byte) error {
 		return nil
 	case textrecord.FailFast:
 		r.truncate()
-		return r.malformed(text)
+		return r.divert(text, r.malformed(text))
 	}
 	if r.corrupt >= 0 {
 		r.out[r.corrupt].AppendBytes(textrecord.Valid(text))
@@ -336,6 +336,14 @@ func (r *Reader) truncate() {
 			c.Truncate(r.rows)
 		}
 	}
+}
+
+// divert gives a bad record to whoever takes them, or else makes it the reader's error.
+func (r *Reader) divert(text []byte, err error) error {
+	if r.opts.Divert == nil {
+		return err
+	}
+	return r.opts.Divert(textrecord.Valid(text), err)
 }
 
 // malformed is the error of FAILFAST.

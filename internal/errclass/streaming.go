@@ -48,6 +48,8 @@ var streamingTable = table{
 	"UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS":                  {"0A000", Analysis, "The continuous trigger does not support <operation>; use processingTime, or leave that out."},
 	"UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS_FOREACH_BATCH":    {"0A000", Analysis, "foreachBatch does not work with the continuous trigger; use processingTime."},
 	"UNSUPPORTED_STREAMING_OPERATION.PARTITION_BY":                {"0A000", Analysis, "partitionBy does not work with the sink <sink>; leave it out."},
+	"STREAMING_TOO_MANY_DEAD_LETTERS":                             {"54000", SparkFailure, "More than <limit> rows of a batch cannot be computed with; what is wrong with the first of the others is said below. Raise deadLetterMax if that is as it should be."},
+	"UNSUPPORTED_STREAMING_OPERATION.DEAD_LETTERS":                {"0A000", Analysis, "With deadLetterPath the expression <expression> cannot stand in <place>, because no single row is at fault when it fails; compute it in a select of its own, or with a try_ function."},
 	"UNSUPPORTED_STREAMING_OPERATION.SOURCE":                      {"0A000", Unsupported, "The format <provider> cannot be read as a stream; use spark.read."},
 	"UNSUPPORTED_STREAMING_OPERATION.SINK":                        {"0A000", Unsupported, "The format <provider> cannot be written as a stream; use foreachBatch."},
 	"UNSUPPORTED_STREAMING_OPERATION.USER_SCHEMA":                 {"0A000", Unsupported, "The source <provider> has a fixed schema; do not give one with schema()."},

@@ -48,6 +48,8 @@ type Task struct {
 	Inputs map[uint64]Input
 	// Observed collects what Observe operators see; nil when nobody asks.
 	Observed *Observed
+	// Dead takes rows that cannot be computed with, so that the task goes on; nil makes their errors the task's.
+	Dead *DeadLetters
 	// Streaming is nil for a batch query; package stateful looks behind it.
 	Streaming any
 }

@@ -12,8 +12,10 @@ import (
 type Options struct {
 	Mode          textrecord.Mode
 	CorruptColumn string // name of the column for the text of bad records
-	Zone          *time.Location
-	Now           func() time.Time // for times without a date, which mean today
+	// Divert, when not nil, takes records that would be an error in the mode FAILFAST. Its own error ends the reading.
+	Divert func(text []byte, err error) error
+	Zone   *time.Location
+	Now    func() time.Time // for times without a date, which mean today
 
 	// The patterns are empty unless given: then the forms that casts read are read.
 	TimestampFormat, TimestampNTZFormat, DateFormat, TimeFormat string

@@ -285,7 +285,7 @@ func (r *Reader) finishBad(text []byte, first int, partial bool) error {
 		return nil
 	case textrecord.FailFast:
 		r.truncate(first)
-		return r.malformed(text)
+		return r.divert(text, r.malformed(text))
 	}
 	if !partial {
 		r.truncate(first)
@@ -298,6 +298,14 @@ func (r *Reader) finishBad(text []byte, first int, partial bool) error {
 	r.fill()
 	r.rows = first + 1
 	return nil
+}
+
+// divert gives a bad record to whoever takes them, or else makes it the reader's error.
+func (r *Reader) divert(text []byte, err error) error {
+	if r.opts.Divert == nil {
+		return err
+	}
+	return r.opts.Divert(textrecord.Valid(text), err)
 }
 
 // malformed is the error of FAILFAST.

@@ -49,19 +49,9 @@ func prune(n plan.Node, need plan.IDSet) (plan.Node, error) {
 		inner := with(need, n.Exprs()...)
 		return plan.MapChildren(n, func(c plan.Node) (plan.Node, error) { return prune(c, inner) })
 	case *plan.Aside:
-		child, err := prune(n.Child, plan.OutputSet(n.Child))
-		if err != nil {
-			return nil, err
-		}
-		aside := n.WithChildren([]plan.Node{child})
-		p := &plan.Project{Child: aside}
-		for _, a := range keep(aside.Output(), need) {
-			p.Cols = append(p.Cols, a)
-		}
-		if len(p.Cols) == len(aside.Output()) {
-			return aside, nil
-		}
-		return p, nil
+		return pruneAbove(n, need)
+	case *plan.Sieve:
+		return pruneAbove(n, need)
 	case *plan.Dedup:
 		if n.AllColumns || len(n.Keys) == 0 {
 			break
@@ -95,6 +85,22 @@ func pruneStored(n plan.Node, need plan.IDSet) (plan.Node, error) {
 	p := &plan.Project{Child: out}
 	for _, a := range kept {
 		p.Cols = append(p.Cols, a)
+	}
+	return p, nil
+}
+
+// pruneAbove leaves a node's input whole and drops columns that are not needed behind it.
+func pruneAbove(n plan.Node, need plan.IDSet) (plan.Node, error) {
+	n, err := plan.MapChildren(n, func(c plan.Node) (plan.Node, error) { return prune(c, plan.OutputSet(c)) })
+	if err != nil {
+		return nil, err
+	}
+	p := &plan.Project{Child: n}
+	for _, a := range keep(n.Output(), need) {
+		p.Cols = append(p.Cols, a)
+	}
+	if len(p.Cols) == len(n.Output()) {
+		return n, nil
 	}
 	return p, nil
 }

@@ -303,6 +303,17 @@ type Aside struct {
 	ID    ID
 }
 
+// Sieve marks a place where rows leave the query for which an expression of the node above fails. Its input is not pruned. It is put into the
+// plans of streaming queries that ask for it.
+type Sieve struct {
+	// Tests are the expressions.
+	Tests []Expr
+	// File is the column that tells the file a row comes from, a field of _metadata, or nil.
+	File  Expr
+	Child Node
+	ID    ID
+}
+
 // Observe collects named aggregates over the rows that pass.
 type Observe struct {
 	Name  string

@@ -594,6 +594,28 @@ func (n *Repartition) Output() []*Attr { return n.Child.Output() }
 func (n *Repartition) Streaming() bool { return n.Child.Streaming() }
 
 // Children implements Node.
+func (n *Sieve) Children() []Node { return []Node{n.Child} }
+
+// WithChildren implements Node.
+func (n *Sieve) WithChildren(c []Node) Node {
+	return &Sieve{Tests: n.Tests, File: n.File, Child: c[0], ID: n.ID}
+}
+
+// Exprs implements Node.
+func (n *Sieve) Exprs() []Expr { return n.Tests }
+
+// WithExprs implements Node.
+func (n *Sieve) WithExprs(es []Expr) Node {
+	return &Sieve{Tests: es, File: n.File, Child: n.Child, ID: n.ID}
+}
+
+// Output implements Node.
+func (n *Sieve) Output() []*Attr { return n.Child.Output() }
+
+// Streaming implements Node.
+func (n *Sieve) Streaming() bool { return n.Child.Streaming() }
+
+// Children implements Node.
 func (n *Aside) Children() []Node { return []Node{n.Child} }
 
 // WithChildren implements Node.

@@ -209,6 +209,9 @@ func (n *Repartition) Label() string {
 }
 
 // Label implements Node.
+func (n *Sieve) Label() string { return "DeadLetters " + treeList(n.Tests) }
+
+// Label implements Node.
 func (n *Aside) Label() string { return "LateRows " + n.Time.SQL() }
 
 // Label implements Node.

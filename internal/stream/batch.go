@@ -48,9 +48,15 @@ func (d *driver) runBatch(ctx context.Context) (*batchResult, error) {
 	t.Batch = &expr.BatchParams{Now: meta.BatchTimestampMs * 1000, Ran: d.rt.Clock.Now().UnixMicro(), Zone: d.zone, Seed: d.batch}
 	t.Inputs = map[uint64]exec.Input{}
 	t.Observed = &exec.Observed{}
-	for _, in := range d.inputs {
+	if d.optIn.deadPath != "" {
+		t.Dead = &exec.DeadLetters{Max: d.optIn.deadMax}
+	}
+	for i, in := range d.inputs {
 		err := d.clock.timed("getBatch", func() error {
 			ps, err := in.parts(ctx)
+			if t.Dead != nil {
+				ps = t.Dead.Records(ps, -1-i, i)
+			}
 			t.Inputs[uint64(in.plan.id)] = exec.Input{Parts: ps, Read: func(rows int) { in.rows.Add(int64(rows)) }}
 			return err
 		})
@@ -113,6 +119,9 @@ func (d *driver) execute(ctx context.Context, t *exec.Task, batch *stateful.Batc
 	var messages []sink.Message
 	if err == nil {
 		messages, err = d.write(ctx, t, out, r)
+	}
+	if err == nil && t.Dead != nil {
+		err = d.writeLetters(ctx, t.Dead, d.letters(sides))
 	}
 	if err == nil {
 		err = d.observe(ctx, t, r)

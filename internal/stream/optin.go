@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,9 @@ const (
 	// Folders for rows that leave the query beside its result.
 	optLateRowsPath   = "lateRowsPath"
 	optLateRowsFormat = "lateRowsFormat"
+	optDeadPath       = "deadLetterPath"
+	optDeadFormat     = "deadLetterFormat"
+	optDeadMax        = "deadLetterMax"
 	optAllowAdded     = "stateAllowAddedAggregates"
 )
 
@@ -44,6 +48,9 @@ type optIn struct {
 	repartition bool
 	// latePath is the folder for rows that are dropped for being late, or "".
 	latePath, lateFormat string
+	// deadPath is the folder for rows that cannot be computed with, or ""; a batch has at most deadMax.
+	deadPath, deadFormat string
+	deadMax              int
 	// allowAdded is set when a restart may add aggregates to those of the state, or take some away.
 	allowAdded bool
 }
@@ -73,6 +80,17 @@ func asked(options sink.Options, conf Conf, t TriggerKind) (o optIn, err error) 
 	format, _ := a.find(optLateRowsFormat, "")
 	if o.lateFormat, err = checkSideFormat(optLateRowsFormat, format); err != nil {
 		return o, err
+	}
+	o.deadPath, _ = a.find(optDeadPath, "")
+	format, _ = a.find(optDeadFormat, "")
+	if o.deadFormat, err = checkSideFormat(optDeadFormat, format); err != nil {
+		return o, err
+	}
+	o.deadMax = defaultDeadLetterMax
+	if most, _ := a.find(optDeadMax, ""); most != "" {
+		if o.deadMax, err = strconv.Atoi(most); err != nil || o.deadMax < 0 {
+			return o, badOption(optDeadMax, most, "it must be a number of rows.")
+		}
 	}
 	return o, nil
 }

@@ -53,11 +53,16 @@ type compiler struct {
 	// may stand above a first.
 	single bool
 	asides map[plan.ID]*stateful.LateRows
+	// letters is set when rows for which an expression fails leave the query; sites counts the places where they may.
+	letters bool
+	sites   int
+	zone    *time.Location
 }
 
 // compile optimises and plans a resolved query.
 func compile(analysed plan.Node, mode stateful.Mode, conf Conf, zone *time.Location, now time.Time, asked optIn) (*compiled, error) {
 	c := &compiler{mode: mode, out: &compiled{analysed: analysed}, byID: map[plan.ID]*sourcePlan{}, asides: map[plan.ID]*stateful.LateRows{}}
+	c.zone, c.letters = zone, asked.deadPath != ""
 	c.single = conf.Value("spark.sql.streaming.statefulOperator.allowMultiple") == "false"
 	if err := c.findSources(analysed); err != nil {
 		return nil, err
@@ -70,8 +75,15 @@ func compile(analysed plan.Node, mode stateful.Mode, conf Conf, zone *time.Locat
 		return nil, err
 	}
 	rules := optimize.Options{Zone: zone}
-	if asked.latePath != "" {
-		rules.Prepare = c.watchLate
+	rules.Prepare = func(n plan.Node) (plan.Node, error) {
+		var err error
+		if c.letters {
+			n, err = c.sieve(n)
+		}
+		if asked.latePath != "" && err == nil {
+			n, err = c.watchLate(n) // closest to its operator
+		}
+		return n, err
 	}
 	opt, err := optimize.Plan(grouped, rules)
 	if err != nil {
@@ -198,6 +210,8 @@ func (c *compiler) Plan(p *physical.Planner, n plan.Node) (exec.Op, error) {
 		return c.watermark(p, n)
 	case *plan.Aside:
 		return c.aside(p, n)
+	case *plan.Sieve:
+		return c.planSieve(p, n)
 	case *plan.Aggregate:
 		return c.aggregate(p, n)
 	case *plan.Dedup:
@@ -288,6 +302,9 @@ func (c *compiler) aggregate(p *physical.Planner, n *plan.Aggregate) (exec.Op, e
 	}
 	group, result, err := p.Grouped(n)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.checkResults(n, result); err != nil {
 		return nil, err
 	}
 	op := &stateful.Aggregate{Group: group, Operator: len(c.out.operators), TimeKey: -1}

@@ -20,6 +20,9 @@ func (c *compiler) session(p *physical.Planner, n *plan.Aggregate, at int) (exec
 	if err != nil {
 		return nil, err
 	}
+	if err := c.checkResults(n, result); err != nil {
+		return nil, err
+	}
 	complete := c.mode == stateful.Complete
 	op := &stateful.Session{
 		Group: &exec.SessionAgg{Group: group, Session: at}, Operator: len(c.out.operators), Timed: carriesEventTime(n.Keys[at]),

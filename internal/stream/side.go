@@ -117,6 +117,13 @@ func (d *driver) openSides(ctx context.Context, r *StartRequest) error {
 		}
 		d.sides = append(d.sides, s)
 	}
+	if d.optIn.deadPath != "" {
+		s, err := d.openSide(ctx, r, optDeadPath, d.optIn.deadPath, "", d.optIn.deadFormat, deadLetterSchema)
+		if err != nil {
+			return err
+		}
+		d.sides = append(d.sides, s)
+	}
 	if d.optIn.latePath != "" && len(d.plan.late) == 0 {
 		d.rt.Log.Warn("the query drops no late rows", "id", d.q.id, "option", optLateRowsPath)
 	}
@@ -151,8 +158,16 @@ func (d *driver) beginSides(ctx context.Context, batch *stateful.Batch) (*sideBa
 		b.batches = append(b.batches, out)
 		b.outs = append(b.outs, exec.NewSideOutput(out, s.schema))
 	}
-	batch.Late = b.outs
+	batch.Late = b.outs[:len(d.plan.late)]
 	return b, nil
+}
+
+// letters is the output of the dead letters, which is the last, or nil.
+func (d *driver) letters(b *sideBatch) *exec.SideOutput {
+	if d.optIn.deadPath == "" || len(b.outs) == 0 {
+		return nil
+	}
+	return b.outs[len(b.outs)-1]
 }
 
 // commit makes all side outputs of the batch visible, one after the other. A crash in between is like one before the first: the batch

@@ -6,7 +6,9 @@ import (
 	"io"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/types"
 )
 
@@ -23,6 +25,17 @@ type RecordReader interface {
 	// Rows is the number of rows read since the last Take, which hands them out.
 	Rows() int
 	Take() *vec.Batch
+}
+
+// Divert is who takes the bad records of a file, in the form in which readers want him; nil when nobody does.
+func Divert(ctx context.Context, f *File) func(text []byte, err error) error {
+	take := source.BadRecords(ctx)
+	if take == nil {
+		return nil
+	}
+	return func(text []byte, err error) error {
+		return take(source.BadRecord{File: fs.URI(f.Path), Text: string(text), Err: err})
+	}
 }
 
 // ReadRecords gives the rows of a file, or a piece of one, that has a record a line.

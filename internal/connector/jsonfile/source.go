@@ -82,8 +82,10 @@ func (d *decoder) CheckColumns(want types.StructType) error {
 }
 
 // Open implements files.Decoder.
-func (d *decoder) Open(_ context.Context, p files.Piece, want types.StructType, _ []source.Filter) (files.Rows, error) {
-	r, err := jsonrow.NewReader(want, d.opts)
+func (d *decoder) Open(ctx context.Context, p files.Piece, want types.StructType, _ []source.Filter) (files.Rows, error) {
+	opts := d.opts
+	opts.Divert = files.Divert(ctx, p.File)
+	r, err := jsonrow.NewReader(want, opts)
 	if err != nil {
 		return nil, err
 	}
