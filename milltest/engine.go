@@ -113,6 +113,11 @@ func (e *Engine) Context() context.Context { return e.ctx }
 // half. Whatever runs then fails.
 func (e *Engine) CrashAtWrite(k int) { e.disk.arm(errfs.CrashAt(k), "") }
 
+// FailAt makes the k-th use of the file system from now on fail, once, as if the disk had an error there. PowerOn takes it back.
+func (e *Engine) FailAt(k int) {
+	e.disk.arm(errfs.FailAt(k, func(errfs.Op) bool { return true }, errfs.ErrIO), "")
+}
+
 // Crashed tells whether power has failed and is not back.
 func (e *Engine) Crashed() bool { return e.disk.crashed() }
 

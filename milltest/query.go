@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace"
+	"github.com/millrace/millrace/types"
 )
 
 // QueryOption changes how a query is started.
@@ -190,6 +191,9 @@ func (q *Query) Written() []string {
 	slices.Sort(out)
 	return out
 }
+
+// Rows are what the sink has of a batch, whether or not the query has reported it.
+func (q *Query) Rows(batch int64) []types.Row { return q.out.rows(batch) }
 
 // Batches are all batches of all runs. After a power failure a batch may be there twice.
 func (q *Query) Batches() []Batch {

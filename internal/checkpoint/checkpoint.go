@@ -157,7 +157,7 @@ func (c *Checkpoint) acquire(ctx context.Context) error {
 	return nil
 }
 
-// removeTemps cleans the folders whose logs are opened later.
+// removeTemps cleans the folders whose logs are opened later, and makes durable what is seen in them.
 func (c *Checkpoint) removeTemps() error {
 	if err := removeTemps(c.fsys, c.dir); err != nil {
 		return err
@@ -172,7 +172,8 @@ func (c *Checkpoint) removeTemps() error {
 	}
 	for _, d := range list {
 		if d.IsDir() {
-			if err := removeTemps(c.fsys, filepath.Join(sources, d.Name())); err != nil {
+			dir := filepath.Join(sources, d.Name())
+			if err := errors.Join(removeTemps(c.fsys, dir), c.fsys.SyncDir(dir)); err != nil {
 				return err
 			}
 		}

@@ -59,6 +59,13 @@ func (c *Checkpoint) StageOperator(op Operator) (*fs.Staged, error) {
 	return s.Then(nil, func(err error) error { return addError(file, 0, err) }), nil
 }
 
+// SyncOperator adds metadata that is there to a round: a run that ended before it was durable may have left it.
+func (c *Checkpoint) SyncOperator(r *fs.Round, id int64) {
+	file := c.operatorFile(id)
+	r.File(c.fsys, file)
+	r.Dir(c.fsys, filepath.Dir(file))
+}
+
 // ReplaceOperator writes the metadata of an operator in place of what there is: when the number of its partitions has changed.
 func (c *Checkpoint) ReplaceOperator(ctx context.Context, op Operator) error {
 	file := c.operatorFile(op.ID)

@@ -3,8 +3,10 @@ package fs
 import (
 	"errors"
 	"io"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Local is the file system of the host.
@@ -67,32 +69,32 @@ func (local) Lock(name string) (io.Closer, error) {
 	return f, nil // closing a file releases its lock
 }
 
-// MakeDirs makes a directory and its missing parents, and makes each of the new names durable.
+// MakeDirs makes a directory and its missing parents, and makes each of the new names durable before the next one is made. What exists
+// already may be what an earlier call had made when it was interrupted: the name of the innermost directory that exists is made durable, too.
 func MakeDirs(fsys FS, dir string) error {
-	var parents []string // of the directories that do not exist, innermost first
-	for d := filepath.Clean(dir); ; {
+	var missing []string // innermost first
+	d := filepath.Clean(dir)
+	for ; ; d = filepath.Dir(d) {
 		_, err := fsys.Stat(d)
-		if err == nil {
+		if err == nil || errors.Is(err, ErrNotExist) && filepath.Dir(d) == d {
 			break
 		}
 		if !errors.Is(err, ErrNotExist) {
 			return err
 		}
-		up := filepath.Dir(d)
-		if up == d {
-			break
+		missing = append(missing, d)
+	}
+	if up := filepath.Dir(d); up != d {
+		// A directory that we may not even look into is not one that we have made something in.
+		if err := fsys.SyncDir(up); err != nil && !errors.Is(err, iofs.ErrPermission) {
+			return err
 		}
-		parents = append(parents, up)
-		d = up
 	}
-	if len(parents) == 0 {
-		return nil
-	}
-	if err := fsys.MkdirAll(dir); err != nil {
-		return err
-	}
-	for i := len(parents) - 1; i >= 0; i-- {
-		if err := fsys.SyncDir(parents[i]); err != nil {
+	for _, d := range slices.Backward(missing) {
+		if err := fsys.MkdirAll(d); err != nil {
+			return err
+		}
+		if err := fsys.SyncDir(filepath.Dir(d)); err != nil {
 			return err
 		}
 	}

@@ -232,6 +232,8 @@ func (d *driver) saveState(ctx context.Context) error {
 			}
 			if s != nil {
 				r.Publish(s)
+			} else {
+				d.ck.SyncOperator(&r, int64(i))
 			}
 		}
 		s, err := o.store.Prepare(ctx)

@@ -117,6 +117,8 @@ type fault struct {
 	process bool
 	// crash is set when power fails: what was not synced is lost, or a part of it.
 	crash bool
+	// later is set when power fails after the query has gone on: what it has found on the disk must have been made durable by somebody.
+	later bool
 	// lie is set when nobody is told: an error may come when the files are read.
 	lie bool
 }
@@ -127,6 +129,7 @@ var writes = errfs.Ops(errfs.Create, errfs.Write, errfs.Mkdir, errfs.Rename, err
 
 var faultKinds = []fault{
 	{name: "EIO", match: anything, rule: func(k int, m errfs.Match) *errfs.Rule { return errfs.FailAt(k, m, errfs.ErrIO) }},
+	{name: "EIO, later a crash", match: anything, later: true, rule: func(k int, m errfs.Match) *errfs.Rule { return errfs.FailAt(k, m, errfs.ErrIO) }},
 	{name: "full", match: writes, process: true, rule: func(k int, m errfs.Match) *errfs.Rule { return errfs.FailAt(k, m, errfs.ErrNoSpace).Forever() }},
 	{name: "broken", match: anything, process: true, rule: func(k int, m errfs.Match) *errfs.Rule { return errfs.FailAt(k, m, errfs.ErrIO).Forever() }},
 	{name: "short", match: errfs.Ops(errfs.Write), rule: func(k int, m errfs.Match) *errfs.Rule { return errfs.FailAt(k, m, errfs.ErrNoSpace).Short(7) }},
@@ -212,7 +215,7 @@ func (m *machine) suffer(k fault, at int) error {
 	if open := m.mem.OpenFiles(); len(open) > 0 {
 		return fmt.Errorf("%v at %s: files are left open: %s", rule.First().Kind, rule.First().Name, open)
 	}
-	if k.crash {
+	if k.crash || k.later {
 		m.mem = m.mem.Crash(rand.New(rand.NewPCG(uint64(at), 1)).IntN)
 		m.mem.SetClock(func() time.Time { return time.Unix(int64(start+m.files), 0).UTC() })
 	}

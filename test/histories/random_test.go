@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -172,7 +173,7 @@ func (h *story) step(i int) {
 			h.say("add %s\n  %s", []string{"e", "f"}[n], strings.Join(lines(rows), "\n  "))
 		}
 	}
-	switch rapid.IntRange(0, 7).Draw(h.t, "event") {
+	switch rapid.IntRange(0, 9).Draw(h.t, "event") {
 	case 0: // more comes before anything is processed
 	case 1:
 		h.say("restart")
@@ -182,6 +183,8 @@ func (h *story) step(i int) {
 	case 2, 3, 4:
 		at, seed := rapid.IntRange(1, 60).Draw(h.t, "write"), rapid.Uint64().Draw(h.t, "survivors")
 		h.crash(at, seed)
+	case 5, 6:
+		h.fault(rapid.IntRange(1, 150).Draw(h.t, "use"))
 	default:
 		h.process()
 	}
@@ -216,6 +219,25 @@ func (h *story) crash(at int, seed uint64) {
 	}
 }
 
+// fault processes while the disk has an error, which the query does not survive, or does not notice.
+func (h *story) fault(at int) {
+	h.say("error at use %d of the disk", at)
+	h.w.FailAt(at)
+	_, err := h.q.TryProcess()
+	if err != nil {
+		h.q.Bury()
+	}
+	h.w.PowerOn(nil)
+	if err == nil {
+		return
+	}
+	if !strings.Contains(err.Error(), "input/output error") {
+		h.fail("query: %v", err)
+	}
+	h.again()
+	h.q.Restart()
+}
+
 func (h *story) process() {
 	h.say("process")
 	if _, err := h.q.TryProcess(); err != nil {
@@ -243,12 +265,41 @@ func (h *story) account() {
 	}
 	for id := h.first; id < end; id++ {
 		b, ok := byID[id]
-		if !ok {
-			h.fail("batch %d was done and not reported", id)
+		if !ok { // an error came between
+			b = h.logged(id)
 		}
 		h.check(b)
 	}
 	h.before, h.first = int64(len(reports)), end
+}
+
+// logged is a batch as the offset log has it.
+func (h *story) logged(id int64) milltest.Batch {
+	b := milltest.Batch{ID: id, Rows: h.q.Rows(id)}
+	from := make([]string, len(h.s.sources))
+	if id > 0 {
+		_, from = h.entry(id - 1)
+	}
+	at, to := h.entry(id)
+	b.Watermark = at
+	for i := range to {
+		b.Progress.Sources = append(b.Progress.Sources, millrace.SourceProgress{StartOffset: millrace.SourceOffset(from[i]), EndOffset: millrace.SourceOffset(to[i])})
+	}
+	return b
+}
+
+// entry reads an entry of the offset log.
+func (h *story) entry(id int64) (watermark time.Time, offsets []string) {
+	content, err := h.q.ReadFile(fmt.Sprintf("offsets/%d", id))
+	if err != nil {
+		h.fail("%v", err)
+	}
+	lines := strings.Split(string(content), "\n")
+	var meta struct{ BatchWatermarkMs int64 }
+	if err := json.Unmarshal([]byte(lines[1]), &meta); err != nil {
+		h.fail("%v", err)
+	}
+	return time.UnixMilli(meta.BatchWatermarkMs), lines[2:]
 }
 
 // check gives the model a batch and compares.
@@ -276,6 +327,9 @@ func (h *story) check(got milltest.Batch) {
 	}
 	keepers := h.m.keepers()
 	ops := got.Progress.StateOperators
+	if ops == nil {
+		return
+	}
 	if len(ops) != len(keepers) {
 		h.fail("batch %d has %d stateful operators, want %d", got.ID, len(ops), len(keepers))
 	}

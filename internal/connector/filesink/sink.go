@@ -27,6 +27,7 @@ type Format struct {
 type Sink struct {
 	kind   Kind
 	fsys   fs.FS
+	made   bool // the directory of a stream's output exists
 	req    sink.Request
 	path   string
 	parts  []int // partition columns, in the order given
@@ -188,10 +189,17 @@ func (s *Sink) Begin(ctx context.Context, id int64) (sink.Batch, bool, error) {
 			return nil, false, err
 		}
 		if s.log.Committed(id) {
+			// The run that has written the entry may have ended before that was durable.
+			if err := s.fsys.SyncDir(s.log.Dir()); err != nil {
+				return nil, false, writeError(s.log.Dir(), err)
+			}
 			return nil, true, nil
 		}
-		if err := fs.MakeDirs(s.fsys, s.path); err != nil {
-			return nil, false, writeError(s.path, err)
+		if !s.made {
+			if err := fs.MakeDirs(s.fsys, s.path); err != nil {
+				return nil, false, writeError(s.path, err)
+			}
+			s.made = true
 		}
 		return newStreamBatch(s, id), false, nil
 	}

@@ -123,7 +123,7 @@ func (r *Rule) Stop() {
 func (r *Rule) Stopped() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.hit || r.last != ""
+	return r.hit && r.crash || r.last != ""
 }
 
 // Forever makes all matching operations after the k-th fail too.
