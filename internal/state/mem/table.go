@@ -203,11 +203,38 @@ func (t *table) expired(bound int64) (rows []uint32, low int64) {
 // Expire implements state.Table.
 func (t *table) Expire(bound int64) (state.Cursor, error) {
 	rows, low := t.expired(bound)
-	byTime := func(a, b uint32) int { return cmp.Or(cmp.Compare(t.times[a], t.times[b]), cmp.Compare(a, b)) }
-	if !slices.IsSortedFunc(rows, byTime) {
-		slices.SortFunc(rows, byTime)
-	}
+	t.sortByTime(rows)
 	return &cursor{t: t, rows: rows, remove: true, low: low}, nil
+}
+
+// sortByTime puts rows, which ascend, in the order of their times. Times and rows are sorted together: looking times up in each
+// comparison takes twice as long.
+func (t *table) sortByTime(rows []uint32) {
+	type timed struct {
+		at  int64
+		row uint32
+	}
+	list := make([]timed, len(rows))
+	sorted := true
+	for i, r := range rows {
+		list[i] = timed{t.times[r], r}
+		sorted = sorted && (i == 0 || list[i-1].at <= list[i].at)
+	}
+	if sorted {
+		return
+	}
+	slices.SortFunc(list, func(a, b timed) int {
+		switch {
+		case a.at < b.at:
+			return -1
+		case a.at > b.at:
+			return 1
+		}
+		return cmp.Compare(a.row, b.row)
+	})
+	for i, x := range list {
+		rows[i] = x.row
+	}
 }
 
 // Remove implements state.Table.
