@@ -3,7 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
-	"sync"
+	"sync/atomic"
 
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/group"
@@ -61,8 +61,7 @@ type built struct {
 	head  []int32     // by group: its first row, or -1
 	next  []int32     // by row: the next row of its group, or -1
 
-	mu      sync.Mutex
-	matched vec.Bitmap // JoinFull: build rows that had a match
+	matched vec.Bitmap // JoinFull: build rows that had a match; parts set bits side by side
 }
 
 // Parts implements Op.
@@ -362,9 +361,10 @@ func (s *joinStream) mark(build uint32) {
 	if s.bt.matched == nil {
 		return
 	}
-	s.bt.mu.Lock()
-	s.bt.matched.Set(int(build))
-	s.bt.mu.Unlock()
+	word, bit := &s.bt.matched[build>>6], uint64(1)<<(build&63)
+	if atomic.LoadUint64(word)&bit == 0 {
+		atomic.OrUint64(word, bit)
+	}
 }
 
 // test returns the numbers of the pairs that are real and meet the condition.
@@ -383,7 +383,14 @@ func (s *joinStream) test(cur *vec.Batch) ([]uint32, error) {
 	for k, i := range real {
 		pi[k], bi[k] = s.probes[i], s.builds[i]
 	}
-	pairs := &vec.Batch{N: len(real), Cols: append(vec.TakeAll(cur.Cols, pi), vec.TakeAll(s.bt.rows.Cols, bi)...)}
+	pairs := &vec.Batch{N: len(real), Cols: make([]*vec.Vector, len(cur.Cols)+len(s.bt.rows.Cols))}
+	for _, c := range s.j.Cond.Uses {
+		if b := c - len(cur.Cols); b >= 0 {
+			pairs.Cols[c] = vec.Take(s.bt.rows.Cols[b], bi, nil)
+		} else {
+			pairs.Cols[c] = vec.Take(cur.Cols[c], pi, nil)
+		}
+	}
 	cols, err := s.cond.ComputeAll(pairs)
 	if err != nil {
 		return nil, err
