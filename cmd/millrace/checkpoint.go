@@ -69,7 +69,8 @@ func showReport(out io.Writer, r *checkup.Report) error {
 }
 
 type verifyCmd struct {
-	Dir string `arg:"" help:"Checkpoint." type:"existingdir"`
+	Dir    string `arg:"" help:"Checkpoint." type:"existingdir"`
+	Output string `help:"Folder of the file sink, whose log and files are looked at, too." type:"existingdir"`
 }
 
 // Run lists what is wrong with a checkpoint.
@@ -77,6 +78,13 @@ func (c *verifyCmd) Run(ctx context.Context) error {
 	r, err := checkup.Verify(ctx, fs.Local(), c.Dir)
 	if err != nil {
 		return said(err)
+	}
+	if c.Output != "" {
+		found, err := checkup.VerifyOutput(fs.Local(), c.Output)
+		if err != nil {
+			return said(err)
+		}
+		r.Findings = append(r.Findings, found...)
 	}
 	for _, f := range r.Findings {
 		fmt.Println(f)

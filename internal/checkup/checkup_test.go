@@ -271,3 +271,33 @@ func TestRepairAsksAboutTheSink(t *testing.T) {
 		t.Error(err, d)
 	}
 }
+
+// TestVerifyOutput: the log of an output, and the files that it lists.
+func TestVerifyOutput(t *testing.T) {
+	b := begun(t, "millrace.mem", false)
+	look := func(want int, word string) {
+		t.Helper()
+		found, err := checkup.VerifyOutput(fs.Local(), b.path("out"))
+		if err != nil || len(found) != want || want > 0 && !strings.Contains(found[0].String(), word) {
+			t.Errorf("%v %v", found, err)
+		}
+	}
+	look(0, "")
+	for _, name := range filesOf(t, b.path("out")) {
+		if !strings.Contains(name, "_spark_metadata") {
+			if err := os.Truncate(b.path("out", name), 3); err != nil {
+				t.Fatal(err)
+			}
+			look(1, "it has 3 bytes")
+			if err := os.Remove(b.path("out", name)); err != nil {
+				t.Fatal(err)
+			}
+			look(1, name)
+			break
+		}
+	}
+	if err := os.Remove(b.path("out", "_spark_metadata", "1")); err != nil {
+		t.Fatal(err)
+	}
+	look(1, "_spark_metadata/1")
+}
