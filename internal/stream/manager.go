@@ -15,6 +15,7 @@ type Manager struct {
 	rt       *engine.Runtime
 	registry *Registry
 	bus      bus
+	copyRows int64 // how many rows of state are written anew in one file
 
 	mu     sync.Mutex
 	active []*Query // in the order of their start
@@ -33,7 +34,7 @@ const (
 
 // NewManager returns the manager of a new session. The registry is that of the process.
 func NewManager(rt *engine.Runtime, r *Registry) *Manager {
-	return &Manager{rt: rt, registry: r, changed: make(chan struct{})}
+	return &Manager{rt: rt, registry: r, copyRows: copyRows, changed: make(chan struct{})}
 }
 
 // Subscribe returns the events of the session's queries from now on, in order; cancel ends them. A listener that is slow never

@@ -150,7 +150,7 @@ func (d *driver) repartition(ctx context.Context) error {
 	}
 	g := generation{Version: d.batch, Steps: 1}
 	for _, o := range ops {
-		g.Steps = max(g.Steps, (o.store.Stats().Rows+copyRows-1)/copyRows)
+		g.Steps = max(g.Steps, (o.store.Stats().Rows+d.m.copyRows-1)/d.m.copyRows)
 	}
 	dir := g.Dir(d.ck.StateDir())
 	if err := d.ck.FS().RemoveAll(dir); err != nil { // of an attempt that was not completed

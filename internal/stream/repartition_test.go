@@ -22,17 +22,19 @@ func TestRepartition(t *testing.T) {
 	for _, provider := range []string{"millrace.mem", "millrace.lsm"} {
 		for _, c := range providerQueries {
 			t.Run(provider+" "+c.query, func(t *testing.T) {
-				want := repartitionRun(t, provider, c.query, c.mode, []int{5, 5, 5, 5, 5, 5})
-				got := repartitionRun(t, provider, c.query, c.mode, []int{5, 3, 1, 1, 40, 2})
-				if d := cmp.Diff(want, got); d != "" {
-					t.Errorf("(-always 5 +changing)\n%s", d)
+				want := repartitionRun(t, provider, c.query, c.mode, copyRows, []int{5, 5, 5, 5, 5, 5})
+				for _, rows := range []int64{copyRows, 20} { // in one file, in several
+					got := repartitionRun(t, provider, c.query, c.mode, rows, []int{5, 3, 1, 1, 40, 2})
+					if d := cmp.Diff(want, got); d != "" {
+						t.Errorf("%d rows a file (-always 5 +changing)\n%s", rows, d)
+					}
 				}
 			})
 		}
 	}
 }
 
-func repartitionRun(t *testing.T, provider, query, mode string, partitions []int) string {
+func repartitionRun(t *testing.T, provider, query, mode string, rowsPerFile int64, partitions []int) string {
 	w := newWorld(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	sources := map[string]*streamtest.Source{}
@@ -57,6 +59,7 @@ func repartitionRun(t *testing.T, provider, query, mode string, partitions []int
 		w.conf = streamtest.Conf{keyPartitions: strconv.Itoa(n), keyProvider: provider, keyRepartition: "true"}
 		w.rt = engine.New(engine.Runtime{FS: w.mem, Parallelism: 2})
 		w.m = NewManager(w.rt, NewRegistry())
+		w.m.copyRows = rowsPerFile
 		q := w.run(w.query(query), mode)
 		if got := q.LastProgress().StateOperators[0].NumShufflePartitions; got != int64(n) {
 			t.Errorf("%d partitions, want %d", got, n)
