@@ -290,9 +290,16 @@ func (s *Session) TableSink(name, format string, schema types.StructType, partit
 	if err != nil {
 		return nil, err
 	}
+	if exists && t.Kind == catalog.View {
+		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.TABLE_IS_VIEW", "viewName", errclass.Ident(parts...))
+	}
+	asked := format
+	if asked == "" {
+		asked = s.Conf.Value(KeySource)
+	}
 	switch {
-	case exists && format != "" && !strings.EqualFold(format, t.Format):
-		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.TABLE_FORMAT", "tableName", errclass.Ident(parts...), "stored", t.Format, "format", format)
+	case exists && !strings.EqualFold(asked, t.Format): // as in Spark, where a writer always has a format
+		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.TABLE_FORMAT", "tableName", errclass.Ident(parts...), "stored", t.Format, "format", asked)
 	case !exists && strings.EqualFold(format, "memory"): // it has tables of its own
 		return nil, errclass.New("DATA_SOURCE_NOT_FOUND", "provider", format)
 	case !exists:

@@ -95,8 +95,15 @@ func TestTableSink(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.want("DESCRIBE t", "a|int|<nil>") // made when it was not there
-	if _, err := s.TableSink("t", "", types.StructType{}, nil, nil); err != nil {
+	if _, err := s.TableSink("t", "JSON", types.StructType{}, nil, nil); err != nil {
 		t.Errorf("a table that is there: %v", err)
+	}
+	if _, err := s.TableSink("t", "", types.StructType{}, nil, nil); !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.TABLE_FORMAT") {
+		t.Errorf("the default format: %v", err)
+	}
+	s.want("CREATE VIEW pv AS SELECT 1 AS a")
+	if _, err := s.TableSink("pv", "", st, nil, nil); !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.TABLE_IS_VIEW") {
+		t.Errorf("a view that stays: %v", err)
 	}
 	if _, err := s.TableSink("t", "parquet", st, nil, nil); !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.TABLE_FORMAT") {
 		t.Errorf("another format: %v", err)

@@ -197,6 +197,26 @@ func TestSinkThatDoesNotCount(t *testing.T) {
 	}
 }
 
+// TestReportOfASkippedBatch: a file sink that has a batch already is reported to have been given nothing.
+func TestReportOfASkippedBatch(t *testing.T) {
+	w, s := simple(t)
+	w.sink.Info.CountsRows = false
+	s.Add(row("a", 1), row("b", 1))
+	w.run(w.query("SELECT k, count(*) FROM e GROUP BY k"), "update")
+	if err := w.mem.Remove(checkpointDir + "/commits/0"); err != nil {
+		t.Fatal(err)
+	}
+	p := w.run(w.query("SELECT k, count(*) FROM e GROUP BY k"), "update").LastProgress()
+	op := p.StateOperators[0]
+	if p.BatchID != 0 || p.NumInputRows != 0 || op.NumRowsTotal != 0 || op.NumRowsUpdated != 0 || p.Sink.Metrics["numOutputRows"] != "0" {
+		t.Errorf("%s", p.EventJSON())
+	}
+	s.Add(row("a", 1))
+	if got := w.run(w.query("SELECT k, count(*) FROM e GROUP BY k"), "update").LastProgress().StateOperators[0]; got.NumRowsTotal != 2 {
+		t.Errorf("the batch after it: %+v", got)
+	}
+}
+
 func TestExplain(t *testing.T) {
 	w, s := simple(t)
 	q := w.start(w.request(w.query("SELECT k FROM e WHERE v > 1"), "append", Trigger{Kind: AvailableNow}))

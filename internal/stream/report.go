@@ -43,8 +43,11 @@ func (r *reporter) timed(step string, do func() error) error {
 
 // executed publishes the report of a batch that ran.
 func (r *reporter) executed(b *batchResult) {
-	p := r.report(b.id)
 	d := r.d
+	if b.skipped && !d.info.CountsRows {
+		b = d.nothingDone(b)
+	}
+	p := r.report(b.id)
 	p.Observed = b.observed
 	p.Sink.NumOutputRows = b.rows
 	if !d.info.CountsRows {
@@ -75,6 +78,18 @@ func (r *reporter) executed(b *batchResult) {
 	r.quiet = d.rt.Clock.Now()
 	r.publish(p)
 	d.m.post(Event{Kind: QueryProgress, ID: p.ID, RunID: p.RunID, Name: p.Name, Timestamp: p.Timestamp, Progress: p})
+}
+
+// nothingDone is what is reported of a batch that a file sink has already: nothing, as in Spark, which computes nothing either.
+func (d *driver) nothingDone(b *batchResult) *batchResult {
+	none := &batchResult{id: b.id, news: b.news, watermarkMs: b.watermarkMs, skipped: true, figures: make([]stateful.OpStats, len(d.plan.operators))}
+	for i := range none.figures {
+		none.figures[i].Counted = true
+	}
+	for _, in := range d.inputs {
+		in.rows.Store(0)
+	}
+	return none
 }
 
 // idle publishes, once in a while, a report that nothing happened.

@@ -73,8 +73,10 @@ func (t *microTable) read(o source.Offset) (m microOffset, err error) {
 	if o == nil {
 		return microOffset{0, t.start}, nil
 	}
-	if err := json.Unmarshal(o, &m); err != nil {
-		return m, fmt.Errorf("rate-micro-batch: the offset %s is not of the form {\"offset\":n,\"timestamp\":ms}: %w", o, err)
+	m = microOffset{-1, -1}
+	if err := json.Unmarshal(o, &m); err != nil || m.Offset < 0 || m.Timestamp < 0 { // another source's
+		return m, errclass.New("STREAMING_CHECKPOINT_CORRUPT_FILE", "file", "offsets", "reason", "the offset "+string(o)+" is not one of the rate-micro-batch source",
+			"advice", "The sources of the query may have changed; use another checkpointLocation.").WithCause(err)
 	}
 	return m, nil
 }
