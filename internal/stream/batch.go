@@ -28,6 +28,7 @@ type batchResult struct {
 	figures     []stateful.OpStats
 	commitMs    int64 // of the state
 	observed    []ObservedRow
+	aside       map[string]int64 // rows that have left beside the result, by metric
 }
 
 // runBatch runs the batch at hand as it is logged: rows, clock and watermark come from the log and nowhere else, so that a batch run
@@ -132,6 +133,7 @@ func (d *driver) execute(ctx context.Context, t *exec.Task, batch *stateful.Batc
 		r.commitMs = d.rt.Clock.Now().Sub(began).Milliseconds()
 	}
 	if err == nil {
+		r.aside = d.leftAside(sides)
 		err = sides.commit(ctx) // like one before it: what is written is skipped when the batch is run again
 	}
 	if err == nil && out != nil {

@@ -54,6 +54,12 @@ func (r *reporter) executed(b *batchResult) {
 		p.Sink.NumOutputRows = -1
 		p.Sink.Metrics = map[string]string{"numOutputRows": strconv.FormatInt(b.rows, 10)}
 	}
+	for name, n := range b.aside {
+		if p.Sink.Metrics == nil {
+			p.Sink.Metrics = map[string]string{}
+		}
+		p.Sink.Metrics[name] = strconv.FormatInt(n, 10)
+	}
 	for i, in := range d.inputs {
 		s := &p.Sources[i]
 		s.NumInputRows = in.rows.Load()

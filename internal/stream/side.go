@@ -170,6 +170,28 @@ func (d *driver) letters(b *sideBatch) *exec.SideOutput {
 	return b.outs[len(b.outs)-1]
 }
 
+// Metrics of the sink in progress, where a query has such folders: rows of the batch.
+const (
+	metricLateRowsKept = "millrace.numLateRows"
+	metricDeadLetters  = "millrace.numDeadLetters"
+)
+
+// leftAside counts the rows of the batch at hand that have left beside its result.
+func (d *driver) leftAside(b *sideBatch) map[string]int64 {
+	if len(b.outs) == 0 {
+		return nil
+	}
+	rows := map[string]int64{}
+	for i, s := range d.sides {
+		if s.option == optDeadPath {
+			rows[metricDeadLetters] += b.outs[i].Rows()
+		} else {
+			rows[metricLateRowsKept] += b.outs[i].Rows()
+		}
+	}
+	return rows
+}
+
 // commit makes all side outputs of the batch visible, one after the other. A crash in between is like one before the first: the batch
 // runs again, and what is there is skipped.
 func (b *sideBatch) commit(ctx context.Context) error {
