@@ -6,7 +6,9 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -296,5 +298,38 @@ func TestTransformRepartition(t *testing.T) {
 		if n := bs[len(bs)-1].Progress.StateOperators[0].NumRowsTotal; n != 1 {
 			t.Errorf("%d partitions: %d rows", to, n)
 		}
+	}
+}
+
+// A trigger with an interval runs a batch each time while there is processing time to keep, and whoever waits for the data gets away.
+func TestTransformOnGrid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		eng := milltest.New(t)
+		in := eng.Stream("ts TIMESTAMP, user STRING")
+		q := eng.Start(millrace.TransformWithState(in.DataFrame().GroupBy("user"), &quiet{}, millrace.TransformOptions{TimeMode: millrace.TimeModeProcessingTime}),
+			milltest.Trigger(millrace.ProcessingTime(5*time.Minute)))
+		in.AddText("10:00  ann")
+		var got []string
+		for range 4 {
+			for _, b := range q.Advance(5 * time.Minute) {
+				got = append(got, strconv.Itoa(int(b.ID))+strings.Join(milltest.FormatRows(b.Rows), " "))
+			}
+		}
+		if d := cmp.Diff([]string{"0(seen, ann, 12:05)", "1", "2(quiet, ann, 12:05)", "3"}, got); d != "" {
+			t.Error(d)
+		}
+		q.Stop()
+	})
+}
+
+// A run with availableNow ends, although there is always processing time to keep.
+func TestTransformAvailableNow(t *testing.T) {
+	eng := milltest.New(t)
+	in := eng.Stream("ts TIMESTAMP, user STRING")
+	in.AddText("10:00  ann")
+	q := eng.Start(millrace.TransformWithState(in.DataFrame().GroupBy("user"), &quiet{}, millrace.TransformOptions{TimeMode: millrace.TimeModeProcessingTime}),
+		milltest.Trigger(millrace.AvailableNow()))
+	if bs, err := q.Await(); err != nil || len(bs) != 1 {
+		t.Fatalf("%d batches, %v", len(bs), err)
 	}
 }
