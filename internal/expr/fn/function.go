@@ -101,6 +101,7 @@ var families = []func() []*Function{
 	randomFunctions,
 	raiseFunctions,
 	jsonFunctions,
+	csvFunctions,
 	formatFunctions,
 }
 

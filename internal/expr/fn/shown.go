@@ -36,7 +36,7 @@ var shownCalls = func() map[string]shown {
 		"make_dt_interval": {fill: []string{"0", "0", "0", "0.000000"}}, "make_ym_interval": {fill: []string{"0", "0"}},
 		"sort_array": {from: 1, fill: []string{"true"}}, "str_to_map": {from: 1, fill: []string{",", ":"}},
 		"curdate": {name: "current_date"}, "random": {name: "rand"}, "dateadd": {name: "date_add"},
-		"from_json": {drop: 1},
+		"from_json": {drop: 1}, "from_csv": {drop: 1},
 		// Aggregates.
 		"array_agg": {name: "collect_list"}, "percentile": {from: 2, fill: []string{"1"}},
 		"percentile_approx": {from: 2, fill: []string{"10000"}}, "approx_percentile": {from: 2, fill: []string{"10000"}},
