@@ -314,7 +314,7 @@ func (c *compiler) aggregate(p *physical.Planner, n *plan.Aggregate) (exec.Op, e
 			break
 		}
 	}
-	if group.Panes != nil && op.TimeKey != group.Panes.Key {
+	if group.Panes != nil && op.TimeKey >= 0 && op.TimeKey != group.Panes.Key {
 		return nil, errclass.Internal(fmt.Errorf("stream: the event time of a grouping by windows is another key"))
 	}
 	if op.TimeKey >= 0 {
