@@ -200,6 +200,7 @@ func TestErrors(t *testing.T) {
 			params{"colName": "`zz`", "side": "left", "suggestion": "`k`, `v`, `x`"},
 		},
 		{"select a.k from u a join u b on a.x", "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE", params{"conditionType": `"INT"`}},
+		{"select a.k from u a join u b on a.k = b.k and rand() < 1", "INVALID_NON_DETERMINISTIC_EXPRESSIONS", nil},
 		{"select grouping(k) from u", "UNSUPPORTED_GROUPING_EXPRESSION", nil},
 		{
 			"select window(v, '10 minutes') from t", "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",

@@ -56,6 +56,9 @@ func (r *resolver) join(n *plan.Join) (plan.Node, error) {
 	if bad := firstOf(cond, func(e plan.Expr) bool { return isAgg(e) || isOver(e) || isGen(e) }); bad != nil {
 		return nil, errclass.New("UNSUPPORTED_EXPR_FOR_OPERATOR", "invalidExprSqls", errclass.Expr(bad.SQL()))
 	}
+	if plan.Exists(cond, isRandom) {
+		return nil, errclass.New("INVALID_NON_DETERMINISTIC_EXPRESSIONS", "sqlExprs", errclass.Expr(cond.SQL()))
+	}
 	children, more, err := sc.fetch()
 	if err != nil {
 		return nil, err
