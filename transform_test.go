@@ -323,3 +323,72 @@ func TestTransformTTL(t *testing.T) {
 		}
 	})
 }
+
+// tally counts all rows, grouped by nothing, in the order of their numbers.
+type tally struct {
+	n *millrace.MapState[int, time.Time]
+}
+
+func (c *tally) Init(h *millrace.StatefulProcessorHandle) (err error) {
+	c.n, err = millrace.NewMapState[int, time.Time](h, "n")
+	return err
+}
+
+func (c *tally) HandleInputRows(_ context.Context, _ struct{}, rows iter.Seq[millrace.Row], timers millrace.TimerValues, emit func([]int) error) error {
+	for r := range rows {
+		n, err := millrace.GetAs[int](r, "n")
+		if err != nil {
+			return err
+		}
+		if err := c.n.Update(n, timers.Now); err != nil {
+			return err
+		}
+	}
+	return emit(slices.Collect(c.n.Keys()))
+}
+
+func TestTransformWithoutKey(t *testing.T) {
+	eachState(t, func(t *testing.T, opts ...milltest.Option) {
+		eng := milltest.New(t, opts...)
+		in := eng.Stream("n INT")
+		q := eng.Start(millrace.TransformWithState(in.DataFrame().GroupBy(), &tally{}, millrace.TransformOptions{}))
+		in.AddText("5", "-3", "7")
+		q.Expect("([-3, 5, 7])")
+		q.Restart()
+		in.AddText("6", "-30")
+		q.Expect("([-30, -3, 5, 6, 7])")
+	})
+}
+
+type place struct {
+	City *string
+	Day  time.Time
+}
+
+func TestTransformKeyOfColumns(t *testing.T) {
+	count := func(_ context.Context, at place, rows iter.Seq[millrace.Row], state *millrace.GroupState[int]) (string, error) {
+		n, _, err := state.Get()
+		if err != nil {
+			return "", err
+		}
+		for range rows {
+			n++
+		}
+		city := "nowhere"
+		if at.City != nil {
+			city = *at.City
+		}
+		return fmt.Sprintf("%s %s %d", city, at.Day.Format(time.DateOnly), n), state.Update(n)
+	}
+	eachState(t, func(t *testing.T, opts ...milltest.Option) {
+		eng := milltest.New(t, opts...)
+		in := eng.Stream("ts TIMESTAMP, city STRING")
+		df := in.DataFrame()
+		q := eng.Start(millrace.MapGroupsWithState(df.GroupBy("city", millrace.Expr("to_date(ts)").As("day")), count, millrace.GroupStateOptions{}))
+		in.AddText("10:00  Rome", "11:00  null", "12:00  Rome")
+		q.Expect("(Rome 2026-01-01 2)", "(nowhere 2026-01-01 1)")
+		q.Restart()
+		in.AddText("10:30  null")
+		q.Expect("(nowhere 2026-01-01 2)")
+	})
+}

@@ -94,6 +94,9 @@ type grouping struct {
 // newGrouping encodes n grouping keys.
 func newGrouping(ts []types.DataType, cols []*vec.Vector, n int) (*grouping, error) {
 	g := &grouping{types: ts, cols: cols, hashes: vec.PartitionHash(flat(cols), n, nil), keys: make([][]byte, n)}
+	if len(cols) == 0 {
+		clear(g.hashes) // all rows are one group, which exec.Deal puts into shard 0
+	}
 	size := 0
 	var arena []byte
 	ends := make([]int, n)
