@@ -251,8 +251,9 @@ func (r *Reader) open(ctx context.Context) error {
 				value = r.cur.Values[c.i]
 			}
 		case fromMetadata:
+			uri := fs.ShortURI(r.cur.Path) // names in it are encoded, and so is the last one alone
 			row := types.Row{
-				fs.ShortURI(r.cur.Path), baseName(r.cur.Path), r.cur.Size, r.cur.Off, r.cur.Len,
+				uri, baseName(uri), r.cur.Size, r.cur.Off, r.cur.Len,
 				types.Micros(r.cur.ModTime.UnixMilli() * 1000),
 			}
 			if r.numbered != nil {

@@ -44,14 +44,14 @@ func (f Format) Open(ctx context.Context, req source.Request) (source.Table, err
 		return nil, err
 	}
 	if t.decoder, err = f.Kind.Prepare(req); err != nil {
-		if !req.Stream || req.Schema == nil {
-			return nil, err
-		}
 		plain := req
 		plain.Options = nil
 		t.fault = err
 		if t.decoder, err = f.Kind.Prepare(plain); err != nil {
 			return nil, err
+		}
+		if _, isFixed := t.decoder.Fixed(); !req.Stream || req.Schema == nil && !isFixed {
+			return nil, t.fault
 		}
 	}
 	fixed, isFixed := t.decoder.Fixed()

@@ -252,7 +252,7 @@ func TestMetadata(t *testing.T) {
 	}
 	got := sourcetest.Rows(t, splits)
 	want := `{"file_block_length":7,"file_block_start":0,"file_modification_time":"` + base.UTC().Format("2006-01-02T15:04:05Z") +
-		`","file_name":"a b.json","file_path":"file:` + dir + `/k=1/a%20b.json","file_size":7} | 1`
+		`","file_name":"a%20b.json","file_path":"file:` + dir + `/k=1/a%20b.json","file_size":7} | 1`
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
