@@ -385,7 +385,7 @@ func (d *driver) step(ctx context.Context, limit source.Limit) (ran bool, err er
 	if err := d.clock.timed("commitOffsets", func() error { return d.maintain(ctx) }); err != nil {
 		return false, err
 	}
-	if d.eager || d.trigger.kind == Once {
+	if d.eager {
 		if err := d.timedFlush(ctx); err != nil { // the next batch follows
 			return true, err
 		}
