@@ -3,56 +3,52 @@ package connect
 import (
 	"time"
 
-	"github.com/millrace/millrace/internal/session"
+	"github.com/millrace/millrace/internal/amount"
 )
 
-// Settings are the limits of the service, under Spark's names.
+// Settings are the limits of the service. SettingsOf has the names and the defaults.
 type Settings struct {
 	// SessionTimeout is how long a session without requests and running queries is kept.
-	SessionTimeout time.Duration // spark.connect.session.manager.defaultSessionTimeout
+	SessionTimeout time.Duration
 	// DetachedTimeout is how long an operation that no client reads is kept.
-	DetachedTimeout time.Duration // spark.connect.execute.manager.detachedTimeout
+	DetachedTimeout time.Duration
 	// StreamDuration and StreamBytes are when a reattachable response stream is cut; 0 is never.
-	StreamDuration time.Duration // spark.connect.execute.reattachable.senderMaxStreamDuration
-	StreamBytes    int64         // spark.connect.execute.reattachable.senderMaxStreamSize
+	StreamDuration time.Duration
+	StreamBytes    int64
 	// RetryBytes is how much is kept of what was sent and not released.
-	RetryBytes int64 // spark.connect.execute.reattachable.observerRetryBufferSize
+	RetryBytes int64
 	// AheadBytes is how far a result may be computed ahead of its reader.
-	AheadBytes int64 // spark.millrace.connect.aheadBytes
+	AheadBytes int64
 	// Progress is how often a waiting stream shows a sign of life; 0 is never.
-	Progress time.Duration // spark.connect.progress.reportInterval
+	Progress time.Duration
 	// BatchBytes is about how large an Arrow batch is.
-	BatchBytes int64 // spark.millrace.connect.batchBytes
-}
-
-// settingKeys are the settings with the defaults that they have when the server is not told otherwise.
-var settingKeys = map[string]string{
-	"spark.connect.session.manager.defaultSessionTimeout":        "60m",
-	"spark.connect.execute.manager.detachedTimeout":              "5m",
-	"spark.connect.execute.reattachable.senderMaxStreamDuration": "2m",
-	"spark.connect.execute.reattachable.senderMaxStreamSize":     "1g",
-	"spark.connect.execute.reattachable.observerRetryBufferSize": "10m",
-	"spark.connect.progress.reportInterval":                      "2s",
-	"spark.millrace.connect.aheadBytes":                          "32m",
-	"spark.millrace.connect.batchBytes":                          "2m",
+	BatchBytes int64
 }
 
 // SettingsOf reads the settings that a server was started with.
 func SettingsOf(conf map[string]string) Settings {
-	get := func(key string) string {
+	get := func(key, otherwise string) string {
 		if v, ok := conf[key]; ok {
 			return v
 		}
-		return settingKeys[key]
+		return otherwise
+	}
+	length := func(key, otherwise string) time.Duration {
+		d, _ := amount.Time(get(key, otherwise), time.Millisecond)
+		return d
+	}
+	size := func(key, otherwise string) int64 {
+		n, _ := amount.Bytes(get(key, otherwise))
+		return n
 	}
 	return Settings{
-		SessionTimeout:  session.ParseDuration(get("spark.connect.session.manager.defaultSessionTimeout")),
-		DetachedTimeout: session.ParseDuration(get("spark.connect.execute.manager.detachedTimeout")),
-		StreamDuration:  session.ParseDuration(get("spark.connect.execute.reattachable.senderMaxStreamDuration")),
-		StreamBytes:     session.ParseBytes(get("spark.connect.execute.reattachable.senderMaxStreamSize")),
-		RetryBytes:      session.ParseBytes(get("spark.connect.execute.reattachable.observerRetryBufferSize")),
-		Progress:        session.ParseDuration(get("spark.connect.progress.reportInterval")),
-		AheadBytes:      session.ParseBytes(get("spark.millrace.connect.aheadBytes")),
-		BatchBytes:      session.ParseBytes(get("spark.millrace.connect.batchBytes")),
+		SessionTimeout:  length("spark.connect.session.manager.defaultSessionTimeout", "60m"),
+		DetachedTimeout: length("spark.connect.execute.manager.detachedTimeout", "5m"),
+		StreamDuration:  length("spark.connect.execute.reattachable.senderMaxStreamDuration", "2m"),
+		StreamBytes:     size("spark.connect.execute.reattachable.senderMaxStreamSize", "1g"),
+		RetryBytes:      size("spark.connect.execute.reattachable.observerRetryBufferSize", "10m"),
+		Progress:        length("spark.connect.progress.reportInterval", "2s"),
+		AheadBytes:      size("spark.millrace.connect.aheadBytes", "32m"),
+		BatchBytes:      size("spark.millrace.connect.batchBytes", "2m"),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millrace/millrace/internal/amount"
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 )
@@ -170,13 +171,13 @@ func (c *Conf) Duration(key string) time.Duration {
 	if k := knownConf[key]; k != nil && k.kind == timeSeconds {
 		unit = time.Second
 	}
-	d, _ := parseDuration(c.Value(key), unit)
+	d, _ := amount.Time(c.Value(key), unit)
 	return d
 }
 
 // Bytes is a size.
 func (c *Conf) Bytes(key string) int64 {
-	n, _ := parseSize(c.Value(key), 1)
+	n, _ := amount.Bytes(c.Value(key))
 	return n
 }
 
@@ -269,7 +270,7 @@ func CheckConf(key, value string) error {
 			return wrongType(key, value, "double")
 		}
 	case sizeBytes, sizeMiB:
-		if _, ok := parseSize(v, 1); !ok {
+		if _, ok := amount.Bytes(v); !ok {
 			name := "bytes in BYTE"
 			if k.kind == sizeMiB {
 				name = "bytes in MiB"
@@ -277,7 +278,7 @@ func CheckConf(key, value string) error {
 			return wrongType(key, value, name)
 		}
 	case timeMillis, timeSeconds:
-		if _, ok := parseDuration(v, time.Millisecond); !ok {
+		if _, ok := amount.Time(v, time.Millisecond); !ok {
 			name := "time in MILLISECONDS"
 			if k.kind == timeSeconds {
 				name = "time in SECONDS"
@@ -304,67 +305,4 @@ func CheckConf(key, value string) error {
 
 func wrongType(key, value, typ string) error {
 	return errclass.New("INVALID_CONF_VALUE.TYPE_MISMATCH", "confName", key, "confValue", value, "confType", typ)
-}
-
-// splitUnit cuts "-10min" into -10 and "min".
-func splitUnit(s string) (n int64, unit string, ok bool) {
-	s = strings.ToLower(strings.TrimSpace(s))
-	i := strings.IndexFunc(s, func(r rune) bool { return r >= 'a' && r <= 'z' })
-	if i < 0 {
-		i = len(s)
-	}
-	n, err := strconv.ParseInt(s[:i], 10, 64)
-	return n, s[i:], err == nil
-}
-
-// parseDuration reads a length of time as Spark's settings have it; bare numbers are in the given unit.
-func parseDuration(s string, bare time.Duration) (time.Duration, bool) {
-	n, unit, ok := splitUnit(s)
-	if !ok {
-		return 0, false
-	}
-	if unit != "" {
-		bare, ok = map[string]time.Duration{
-			"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "m": time.Minute, "min": time.Minute,
-			"h": time.Hour, "d": 24 * time.Hour,
-		}[unit]
-	}
-	d := time.Duration(n) * bare
-	if n != 0 && d/time.Duration(n) != bare {
-		return 0, false
-	}
-	return d, ok
-}
-
-// parseSize reads a number of bytes as Spark's settings have it.
-func parseSize(s string, bare int64) (int64, bool) {
-	n, unit, ok := splitUnit(s)
-	if !ok {
-		return 0, false
-	}
-	if unit != "" {
-		shift, known := map[string]int{
-			"b": 0, "k": 10, "kb": 10, "m": 20, "mb": 20, "g": 30, "gb": 30, "t": 40, "tb": 40, "p": 50, "pb": 50,
-		}[unit]
-		if !known {
-			return 0, false
-		}
-		bare = 1 << shift
-	}
-	if n != 0 && n*bare/n != bare {
-		return 0, false
-	}
-	return n * bare, true
-}
-
-// ParseDuration reads a length of time as settings have it, in milliseconds when there is no unit; 0 when it cannot be read.
-func ParseDuration(s string) time.Duration {
-	d, _ := parseDuration(s, time.Millisecond)
-	return d
-}
-
-// ParseBytes reads a size as settings have it; 0 when it cannot be read.
-func ParseBytes(s string) int64 {
-	n, _ := parseSize(s, 1)
-	return n
 }

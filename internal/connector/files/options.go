@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millrace/millrace/internal/amount"
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/interval"
@@ -155,20 +156,10 @@ func (p *optionReader) duration(key string, def time.Duration) time.Duration {
 	return d
 }
 
-// shortUnits are the units of Spark's time strings.
-var shortUnits = map[string]time.Duration{
-	"": time.Millisecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "m": time.Minute, "min": time.Minute,
-	"h": time.Hour, "d": 24 * time.Hour,
-}
-
 // parseDuration reads 7d, 500ms or an interval such as "2 hours"; a bare number counts milliseconds.
 func parseDuration(s string) (time.Duration, error) {
-	s = strings.ToLower(strings.TrimSpace(s))
-	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
-	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
-		if unit, ok := shortUnits[s[len(digits):]]; ok && n >= 0 && n <= int64(1<<63-1)/int64(unit) {
-			return time.Duration(n) * unit, nil
-		}
+	if d, ok := amount.Time(s, time.Millisecond); ok && d >= 0 {
+		return d, nil
 	}
 	ms, err := interval.ParseTrigger(s)
 	return time.Duration(ms) * time.Millisecond, err

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millrace/millrace/internal/amount"
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
-	"github.com/millrace/millrace/internal/interval"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/types"
 )
@@ -99,10 +99,8 @@ func (s *Sink) retention() (time.Duration, error) {
 		return 0, nil
 	}
 	// Other than elsewhere, Spark takes no words here: 12h, not 12 hours.
-	if unit := strings.TrimLeft(strings.TrimSpace(r), "0123456789"); len(unit) < 4 && !strings.Contains(unit, " ") {
-		if ms, err := interval.ParseTrigger(withUnit(r)); err == nil {
-			return time.Duration(ms) * time.Millisecond, nil
-		}
+	if d, ok := amount.Time(r, time.Millisecond); ok && d >= 0 {
+		return d, nil
 	}
 	return 0, errclass.New("INVALID_STREAMING_OPTION.VALUE", "option", "retention", "value", "'"+r+"'", "requirement", "it must be a number with a unit, such as 7d or 12h.").
 		WithKind(errclass.NumberFormat)
@@ -227,8 +225,8 @@ func (s *Sink) openLog() error {
 	opts.Interval, _ = strconv.Atoi(s.conf("spark.sql.streaming.fileSink.log.compactInterval"))
 	opts.MinBatchesToRetain, _ = strconv.ParseInt(s.conf("spark.sql.streaming.minBatchesToRetain"), 10, 64)
 	opts.KeepExpired = s.conf("spark.sql.streaming.fileSink.log.deletion") == "false"
-	if ms, err := interval.ParseTrigger(withUnit(s.conf("spark.sql.streaming.fileSink.log.cleanupDelay"))); err == nil {
-		opts.CleanupDelay = time.Duration(ms) * time.Millisecond
+	if d, ok := amount.Time(s.conf("spark.sql.streaming.fileSink.log.cleanupDelay"), time.Millisecond); ok && d >= 0 {
+		opts.CleanupDelay = d
 	}
 	var err error
 	if opts.Retention, err = s.retention(); err != nil {
@@ -240,20 +238,6 @@ func (s *Sink) openLog() error {
 	}
 	s.log = log
 	return nil
-}
-
-// withUnit spells out the short units of Spark's time strings.
-func withUnit(s string) string {
-	s = strings.ToLower(strings.TrimSpace(s))
-	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
-	if _, err := strconv.ParseInt(digits, 10, 64); err != nil {
-		return s
-	}
-	units := map[string]string{"": "milliseconds", "us": "microseconds", "ms": "milliseconds", "s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days"}
-	if u, ok := units[s[len(digits):]]; ok {
-		return digits + " " + u
-	}
-	return s
 }
 
 // Close implements sink.Sink.

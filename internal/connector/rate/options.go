@@ -2,9 +2,9 @@ package rate
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/millrace/millrace/internal/amount"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/interval"
 	"github.com/millrace/millrace/source"
@@ -50,11 +50,8 @@ func seconds(o source.Options, name string) (int64, error) {
 	if !ok {
 		return 0, nil
 	}
-	if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32); err == nil {
-		text = strconv.FormatInt(n, 10) + "s"
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
+	d, ok := amount.Time(text, time.Second)
+	if !ok {
 		iv, err := interval.ParseCalendar(text)
 		if err != nil || iv.Months != 0 {
 			return 0, errclass.New("INVALID_STREAMING_OPTION.NOT_A_NUMBER", "option", name, "value", text)

@@ -2,12 +2,12 @@ package lsm
 
 import (
 	"runtime/metrics"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/millrace/millrace/internal/amount"
 	"github.com/millrace/millrace/internal/errclass"
 )
 
@@ -38,24 +38,18 @@ func heapShare(limit int64) int64 {
 
 // ParseLimit reads a size in bytes, or with a unit: 512m, 1g.
 func ParseLimit(text string) (int64, error) {
-	s := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(text)), "b")
-	if s == "" {
+	if strings.TrimSpace(text) == "" {
 		return DefaultLimit, nil
 	}
-	unit := int64(1)
-	if i := strings.IndexByte("kmgt", s[len(s)-1]); i >= 0 {
-		unit = 1 << (10 * (i + 1))
-		s = s[:len(s)-1]
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n > 1<<50/unit {
+	n, ok := amount.Bytes(text)
+	switch {
+	case !ok:
 		return 0, errclass.New("INVALID_CONF_VALUE.TYPE_MISMATCH", "confValue", text, "confName", LimitKey, "confType", "a size such as 512m")
-	}
-	if n*unit < minLimit {
+	case n < minLimit:
 		return 0, errclass.New("INVALID_CONF_VALUE.REQUIREMENT", "confValue", text, "confName", LimitKey,
 			"confRequirement", "it must be at least 32m")
 	}
-	return n * unit, nil
+	return n, nil
 }
 
 // Memory is what the stores of a process hold together. The limit is that of the first store that is opened; a changed one counts
