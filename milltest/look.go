@@ -9,12 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/fs/errfs"
 	"github.com/millrace/millrace/internal/processor"
 	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/internal/state/lsm"
 	"github.com/millrace/millrace/internal/state/mem"
+	"github.com/millrace/millrace/internal/state/providers"
 	"github.com/millrace/millrace/internal/stateful/transform"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -100,99 +102,73 @@ func NextWatermark(content []byte) (ms int64, ok bool) {
 //	timer (ann) at 10:15
 func (q *Query) State(operator int) []string {
 	q.e.t.Helper()
-	rows := map[string]string{}
-	dir := fmt.Sprintf("state/%d", operator)
-	for _, shard := range q.List(dir) {
-		if _, err := strconv.Atoi(shard); err != nil {
-			continue
-		}
-		if custom, err := q.lookCustom(path.Join(dir, shard)); err != nil {
-			q.e.t.Fatalf("state: %v", err)
-		} else if custom != nil {
-			return custom
-		}
-		look := q.lookSegments
-		if slices.ContainsFunc(q.List(path.Join(dir, shard)), lsm.IsFile) {
-			look = q.lookTree
-		}
-		if err := look(rows, path.Join(dir, shard)); err != nil {
-			q.e.t.Fatalf("state: %v", err)
-		}
+	rows, err := q.look(operator)
+	if err != nil {
+		q.e.t.Fatalf("state: %v", err)
 	}
-	out := make([]string, 0, len(rows))
-	for _, r := range rows {
-		out = append(out, r)
-	}
-	slices.Sort(out)
-	return out
+	slices.Sort(rows)
+	return rows
 }
 
-func (q *Query) lookSegments(rows map[string]string, dir string) error {
-	for _, f := range q.segments(dir) {
-		if err := q.apply(rows, f.name); err != nil {
-			return err
-		}
+func (q *Query) look(operator int) ([]string, error) {
+	rows := []string{}
+	fsys := q.e.disk.found()
+	ck, err := checkpoint.Open(q.e.ctx, fsys, q.Checkpoint(), checkpoint.Options{ReadOnly: true})
+	if err != nil {
+		return rows, err
 	}
-	return nil
-}
-
-func (q *Query) lookTree(rows map[string]string, dir string) error {
-	c, err := lsm.Inspect(q.e.disk.found(), path.Join(q.Checkpoint(), dir), -1)
+	_, entry, planned, err := ck.Offsets.Latest()
+	if err != nil || !planned {
+		return rows, err
+	}
+	text, _ := entry.Metadata.Conf.Get(checkpoint.GenerationKey)
+	generation, err := checkpoint.ParseGeneration(text)
+	if err != nil {
+		return rows, err
+	}
+	provider, _ := entry.Metadata.Conf.Get(providers.Key)
+	reader, err := providers.ReaderOf(provider, fsys)
+	if err != nil {
+		return rows, err
+	}
+	dir := path.Join(generation.Dir(ck.StateDir()), strconv.Itoa(operator), "0")
+	h, err := reader.Header(dir, -1)
+	if err != nil {
+		return rows, err
+	}
+	if h.Operator == transform.OperatorName {
+		return q.lookCustom(dir, provider, h)
+	}
+	c, err := reader.Content(q.e.ctx, dir, -1)
 	for _, b := range c.Rows {
 		for i := range b.N {
-			row := FormatRow(rowAt(b.Cols, i))
-			rows[row] = row
+			rows = append(rows, FormatRow(rowAt(b.Cols, i)))
 		}
 	}
-	return err
+	return rows, err
 }
 
-// lookCustom is State for the folder of a stateful processor; nil when it belongs to another operator.
-func (q *Query) lookCustom(dir string) ([]string, error) {
-	full := path.Join(q.Checkpoint(), dir)
-	version, newest := int64(-1), ""
-	for _, name := range q.List(dir) {
-		base, _, _ := strings.Cut(name, ".")
-		if v, err := strconv.ParseInt(base, 10, 64); err == nil && v > version {
-			version, newest = v, name
-		}
-	}
-	if version < 1 {
-		return nil, nil
-	}
+// lookCustom is State for a stateful processor.
+func (q *Query) lookCustom(dir, provider string, h state.Header) ([]string, error) {
 	fsys, err := q.copied(dir) // the query may be at work on it
 	if err != nil {
 		return nil, err
 	}
-	var h state.Header
 	var p state.KVProvider = mem.Provider{FS: fsys}
-	if lsm.IsFile(newest) {
+	if provider == lsm.Name {
 		p = lsm.Provider{FS: fsys, Memory: &lsm.Memory{}}
-		h, err = lsm.InspectHeader(fsys, full, version)
-	} else {
-		var content []byte
-		if content, err = q.ReadFile(path.Join(dir, newest)); err == nil {
-			h, err = state.ReadHeader(newest, content)
-		}
 	}
-	if err != nil || h.Operator != transform.OperatorName {
+	spec, err := h.Spec()
+	if err != nil {
 		return nil, err
 	}
-	spec := state.Spec{Name: h.Operator, Meaning: h.Meaning, Partitions: h.Partitions}
-	spec.Operator, _ = strconv.Atoi(path.Base(path.Dir(full)))
-	for _, text := range h.Keys {
-		t, err := types.ParseType(text)
-		if err != nil {
-			return nil, err
-		}
-		spec.Keys = append(spec.Keys, types.Field{Type: t})
-	}
-	s, err := p.OpenKV(path.Dir(path.Dir(full)), spec)
+	spec.Operator, _ = strconv.Atoi(path.Base(path.Dir(dir)))
+	s, err := p.OpenKV(path.Dir(path.Dir(dir)), spec)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	if err := s.Load(q.e.ctx, version); err != nil {
+	if err := s.Load(q.e.ctx, h.Version); err != nil {
 		return nil, err
 	}
 	var kvs []state.KV
@@ -216,28 +192,35 @@ func (q *Query) lookCustom(dir string) ([]string, error) {
 		out = append(out, line)
 		return nil
 	})
-	slices.Sort(out)
 	return out, err
 }
 
-// copied is a file system with a copy of a directory of the checkpoint.
+// copied is a file system with a copy of a directory.
 func (q *Query) copied(dir string) (fs.FS, error) {
-	to := errfs.NewMem()
-	err := fs.MakeDirs(to, path.Join(q.Checkpoint(), dir))
-	for _, name := range q.Files() {
-		if err != nil || !strings.HasPrefix(name, dir+"/") {
-			continue
+	from, to := q.e.disk.found(), errfs.NewMem()
+	var walk func(dir string) error
+	walk = func(dir string) error {
+		entries, err := from.ReadDir(dir)
+		if err == nil {
+			err = fs.MakeDirs(to, dir)
 		}
-		var content []byte
-		if content, err = q.ReadFile(name); err != nil {
-			break
+		for _, e := range entries {
+			if err != nil {
+				break
+			}
+			name := path.Join(dir, e.Name())
+			if e.IsDir() {
+				err = walk(name)
+				continue
+			}
+			var content []byte
+			if content, err = fs.ReadFile(from, name); err == nil {
+				err = write(to, name, content)
+			}
 		}
-		full := path.Join(q.Checkpoint(), name)
-		if err = fs.MakeDirs(to, path.Dir(full)); err == nil {
-			err = write(to, full, content)
-		}
+		return err
 	}
-	return to, err
+	return to, walk(dir)
 }
 
 func write(fsys fs.FS, name string, content []byte) error {
@@ -247,60 +230,6 @@ func write(fsys fs.FS, name string, content []byte) error {
 	}
 	_, err = w.Write(content)
 	return errors.Join(err, w.Close())
-}
-
-type segment struct {
-	version  int64
-	snapshot bool
-	name     string
-}
-
-// segments are the files from which the newest state of a shard is read, in order.
-func (q *Query) segments(dir string) []segment {
-	var files []segment
-	for _, name := range q.List(dir) {
-		base, kind, _ := strings.Cut(name, ".")
-		if v, err := strconv.ParseInt(base, 10, 64); err == nil {
-			files = append(files, segment{v, kind == "snapshot", path.Join(dir, name)})
-		}
-	}
-	// A snapshot is its version whole, the changes of that version in it.
-	slices.SortFunc(files, func(a, b segment) int {
-		switch {
-		case a.version != b.version:
-			return int(a.version - b.version)
-		case a.snapshot:
-			return 1
-		}
-		return -1
-	})
-	for i := len(files) - 1; i > 0; i-- {
-		if files[i].snapshot {
-			return files[i:]
-		}
-	}
-	return files
-}
-
-func (q *Query) apply(rows map[string]string, name string) error {
-	content, err := q.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	_, shards, err := state.Inspect(name, content)
-	if err != nil {
-		return err
-	}
-	for _, c := range shards {
-		for i := range c.Deletes {
-			delete(rows, FormatRow(rowAt(c.Deleted, i)))
-		}
-		for i := range c.Puts {
-			key := rowAt(c.Keys, i)
-			rows[FormatRow(key)] = FormatRow(append(key, rowAt(c.Values, i)...))
-		}
-	}
-	return nil
 }
 
 func rowAt(cols []*vec.Vector, i int) types.Row {

@@ -166,7 +166,7 @@ func (r *repairer) possible(ctx context.Context, n int64, planned bool) error {
 		return errors.New("going back to the first batch is starting anew")
 	}
 	for _, o := range r.Operators {
-		if _, err := r.load(ctx, o.ID, n, entry); err != nil {
+		if _, _, err := r.load(ctx, o.ID, n, entry); err != nil {
 			return err
 		}
 	}

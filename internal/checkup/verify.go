@@ -14,8 +14,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/state"
-	"github.com/millrace/millrace/internal/state/lsm"
-	"github.com/millrace/millrace/internal/state/mem"
+	"github.com/millrace/millrace/internal/state/providers"
 )
 
 // Finding is something that is wrong with a checkpoint.
@@ -169,48 +168,45 @@ func (x *examiner) resume(ctx context.Context) {
 		return
 	}
 	x.Offsets = last.Offsets
-	x.Provider, _ = last.Metadata.Conf.Get(providerKey)
+	x.Provider, _ = last.Metadata.Conf.Get(providers.Key)
 	x.Partitions, _ = last.Metadata.Conf.Get("spark.sql.shuffle.partitions")
 	for i := range x.Operators {
 		o := &x.Operators[i]
-		o.Rows, o.Err = x.load(ctx, o.ID, at.Batch, last)
+		var dir string
+		o.Rows, dir, o.Err = x.load(ctx, o.ID, at.Batch, last)
 		if o.Err != nil && !errclass.Has(o.Err, "STATE_OF_SPARK") { // which is well where it is at home
-			x.find(x.stateDir(o.ID, last), o.Err)
+			x.find(dir, o.Err)
 		}
 	}
 }
 
-const providerKey = "spark.sql.streaming.stateStore.providerClass"
-
-// stateDir is the folder of an operator's state as an entry of the offset log says.
-func (x *examiner) stateDir(op int64, entry *checkpoint.OffsetSeq) string {
+// place says where the state of an operator lies as an entry of the offset log has it, and how much larger versions are than the numbers
+// of the files there.
+func (x *examiner) place(op int64, entry *checkpoint.OffsetSeq) (r state.Reader, dir string, shift int64, err error) {
 	text, _ := entry.Metadata.Conf.Get(checkpoint.GenerationKey)
 	g, err := checkpoint.ParseGeneration(text)
 	if err != nil {
 		g = checkpoint.Generation{}
 	}
-	return filepath.Join(g.Dir(x.ck.StateDir()), strconv.FormatInt(op, 10), "0")
+	dir = filepath.Join(g.Dir(x.ck.StateDir()), strconv.FormatInt(op, 10), "0")
+	if err == nil {
+		name, _ := entry.Metadata.Conf.Get(providers.Key)
+		r, err = providers.ReaderOf(name, x.fsys)
+	}
+	return r, dir, g.Shift(), err
 }
 
 // load reads the state of an operator at a version and counts its rows.
-func (x *examiner) load(ctx context.Context, op, version int64, entry *checkpoint.OffsetSeq) (int64, error) {
+func (x *examiner) load(ctx context.Context, op, version int64, entry *checkpoint.OffsetSeq) (rows int64, dir string, err error) {
+	r, dir, shift, err := x.place(op, entry)
 	if version == 0 {
-		return 0, nil
+		return 0, dir, nil
 	}
-	text, _ := entry.Metadata.Conf.Get(checkpoint.GenerationKey)
-	g, err := checkpoint.ParseGeneration(text)
 	if err != nil {
-		return 0, err
+		return 0, dir, err
 	}
-	dir := x.stateDir(op, entry)
-	switch name, _ := entry.Metadata.Conf.Get(providerKey); name {
-	case lsm.Name:
-		return lsm.Count(x.fsys, dir, version-g.Shift())
-	case mem.Name:
-		return mem.Count(ctx, x.fsys, dir, version-g.Shift())
-	default:
-		return 0, errclass.New("STATE_OF_SPARK", "provider", name)
-	}
+	rows, err = r.Count(ctx, dir, version-shift)
+	return rows, dir, err
 }
 
 // header reads what is known of an operator from its state, newest first.
@@ -220,16 +216,11 @@ func (x *examiner) header(op int64) (h state.Header, ok bool) {
 		if err != nil {
 			continue
 		}
-		read := mem.InspectHeader
-		if name, _ := e.Metadata.Conf.Get(providerKey); name == lsm.Name {
-			read = lsm.InspectHeader
-		}
-		text, _ := e.Metadata.Conf.Get(checkpoint.GenerationKey)
-		g, err := checkpoint.ParseGeneration(text)
+		r, dir, shift, err := x.place(op, &e)
 		if err != nil {
 			continue
 		}
-		if h, err = read(x.fsys, x.stateDir(op, &e), id-g.Shift()); err == nil {
+		if h, err = r.Header(dir, id-shift); err == nil {
 			return h, true
 		}
 	}

@@ -193,12 +193,6 @@ func Inspect(name string, content []byte) (Header, []Changes, error) {
 	return DecodeSegment(spec, name, content)
 }
 
-// InspectHeader reads the header of a segment alone.
-func InspectHeader(name string, content []byte) (Header, error) {
-	h, _, _, err := open(name, content)
-	return h, err
-}
-
 // open checks the frame of a segment and unpacks its body.
 func open(name string, content []byte) (h Header, split int, body []byte, err error) {
 	if len(content) < len(segmentMagic)+4+8+segmentTrailer || string(content[:len(segmentMagic)]) != segmentMagic {

@@ -7,8 +7,7 @@ import (
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/state"
-	"github.com/millrace/millrace/internal/state/lsm"
-	"github.com/millrace/millrace/internal/state/mem"
+	"github.com/millrace/millrace/internal/state/providers"
 	"github.com/millrace/millrace/internal/vec"
 )
 
@@ -18,16 +17,16 @@ import (
 // findAdded looks for operators whose state was stored with other aggregates.
 func (d *driver) findAdded(at checkpoint.Resume) error {
 	g := d.frozen.generation
+	reader, err := providers.ReaderOf(d.frozen.provider, d.ck.FS())
+	if err != nil {
+		return err
+	}
 	for i, o := range d.plan.operators {
 		if len(o.parts) == 0 {
 			continue
 		}
 		dir := filepath.Join(g.Dir(d.ck.StateDir()), strconv.Itoa(i), "0")
-		header := mem.InspectHeader
-		if d.frozen.provider == lsm.Name {
-			header = lsm.InspectHeader
-		}
-		h, err := header(d.ck.FS(), dir, at.Batch-g.Shift())
+		h, err := reader.Header(dir, at.Batch-g.Shift())
 		if err != nil {
 			return err
 		}

@@ -9,12 +9,13 @@ import (
 	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/internal/state/lsm"
 	"github.com/millrace/millrace/internal/state/mem"
+	"github.com/millrace/millrace/internal/state/providers"
 )
 
 // Settings that are fixed by the first batch of a checkpoint, under the names by which the offset log knows them.
 const (
 	keyPartitions = "spark.sql.shuffle.partitions"
-	keyProvider   = "spark.sql.streaming.stateStore.providerClass"
+	keyProvider   = providers.Key
 	keyPolicy     = "spark.sql.streaming.multipleWatermarkPolicy"
 )
 
@@ -67,7 +68,7 @@ func freeze(logged *checkpoint.OffsetSeq, conf Conf, cores int, stateful bool) (
 		all[k] = v
 	}
 	if stateful {
-		provider, err := stateProvider(conf.Value(keyProvider))
+		provider, err := providers.Asked(conf.Value(keyProvider))
 		if err != nil {
 			return f, err
 		}
@@ -75,19 +76,6 @@ func freeze(logged *checkpoint.OffsetSeq, conf Conf, cores int, stateful bool) (
 	}
 	f.conf = checkpoint.NewConf(all)
 	return f, nil
-}
-
-// stateProvider is the provider that a new query gets for what the session asks for. Spark's own names stand for what they mean
-// there: state in memory, or state that may be larger.
-func stateProvider(asked string) (string, error) {
-	class, spark := strings.CutPrefix(asked, "org.apache.spark.sql.execution.streaming.state.")
-	switch {
-	case asked == lsm.Name, spark && strings.HasPrefix(class, "RocksDB"):
-		return lsm.Name, nil
-	case asked == "", asked == mem.Name, spark:
-		return mem.Name, nil
-	}
-	return "", errclass.New("STATE_STORE_INVALID_PROVIDER", "inputClass", asked)
 }
 
 // openProvider makes the provider of the checkpoint's state.
@@ -116,7 +104,7 @@ func thaw(logged checkpoint.Conf, conf Conf, cores int, stateful bool) (frozen, 
 		return f, nil
 	}
 	// A session that asks for another provider gets the one that the state was written by.
-	asked, err := stateProvider(conf.Value(keyProvider))
+	asked, err := providers.Asked(conf.Value(keyProvider))
 	if err != nil {
 		asked = mem.Name
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,23 +12,15 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/state"
-	"github.com/millrace/millrace/internal/state/lsm"
-	"github.com/millrace/millrace/internal/state/mem"
-	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/internal/state/providers"
 )
 
-// operatorState is the state of one operator of a checkpoint, at the version that a batch has made.
+// operatorState is the state of one operator of a checkpoint.
 type operatorState struct {
 	fsys fs.FS
-	dir  string
-	tree bool // the provider is millrace.lsm
-	// ahead is by how much versions are ahead of the files' numbers, after the number of partitions was changed.
-	ahead int64
+	ck   *checkpoint.Checkpoint
+	o    options
 }
-
-// keyRepartitioned is the setting in the offset log that says V/S: from batch V on the state lies in a folder of its own, where version
-// V is number S.
-const keyRepartitioned = "spark.millrace.streaming.state.repartitioned"
 
 // committed returns the last batch that was committed.
 func committed(ctx context.Context, fsys fs.FS, dir string) (int64, *checkpoint.Checkpoint, error) {
@@ -44,31 +35,23 @@ func committed(ctx context.Context, fsys fs.FS, dir string) (int64, *checkpoint.
 	return last, ck, nil
 }
 
-// find looks for the state of an operator.
-func find(fsys fs.FS, ck *checkpoint.Checkpoint, o options) (*operatorState, error) {
-	s := &operatorState{fsys: fsys}
-	logged, err := ck.Offsets.Get(o.batch)
+// place says where the state behind a batch lies: it may have been written anew since the batch before.
+func (s *operatorState) place(batch int64) (r state.Reader, dir string, version int64, err error) {
+	logged, err := s.ck.Offsets.Get(batch)
 	if err != nil {
-		return nil, err
+		return nil, "", 0, err
 	}
-	top := ck.StateDir()
-	if place, ok := logged.Metadata.Conf.Get(keyRepartitioned); ok {
-		var version, number int64
-		if _, err := fmt.Sscanf(place, "%d/%d", &version, &number); err != nil {
-			return nil, o.noSchema(fmt.Errorf("%s is %q", keyRepartitioned, place))
-		}
-		top, s.ahead = filepath.Join(top, fmt.Sprintf("from-%d", version)), version-number
-	}
-	s.dir = filepath.Join(top, strconv.FormatInt(o.operator, 10), "0")
-	entries, err := fsys.ReadDir(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, o.noSchema(fmt.Errorf("there is no folder %s", s.dir))
-	}
+	conf := logged.Metadata.Conf
+	text, _ := conf.Get(checkpoint.GenerationKey)
+	g, err := checkpoint.ParseGeneration(text)
 	if err != nil {
-		return nil, err
+		return nil, "", 0, s.o.noSchema(err)
 	}
-	s.tree = slices.ContainsFunc(entries, func(e fs.Entry) bool { return lsm.IsFile(e.Name()) })
-	return s, nil
+	provider, _ := conf.Get(providers.Key)
+	if r, err = providers.ReaderOf(provider, s.fsys); err != nil {
+		return nil, "", 0, s.o.noSchema(err)
+	}
+	return r, filepath.Join(g.Dir(s.ck.StateDir()), strconv.FormatInt(s.o.operator, 10), "0"), batch + 1 - g.Shift(), nil
 }
 
 // noSchema is the error of a state that does not say what its columns are.
@@ -84,87 +67,31 @@ func (o options) text() string {
 	return strings.Join(parts, ", ")
 }
 
-// number is that of the files of the version behind a batch.
-func (s *operatorState) number(batch int64) int64 { return batch + 1 - s.ahead }
-
 func (s *operatorState) header(batch int64) (state.Header, error) {
-	if s.tree {
-		return lsm.InspectHeader(s.fsys, s.dir, s.number(batch))
+	r, dir, version, err := s.place(batch)
+	if err != nil {
+		return state.Header{}, err
 	}
-	return mem.InspectHeader(s.fsys, s.dir, s.number(batch))
+	if _, err := s.fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return state.Header{}, s.o.noSchema(fmt.Errorf("there is no folder %s", dir))
+	}
+	return r.Header(dir, version)
 }
 
-// content is what the state holds behind a batch; nothing before the first.
+// content is what the state holds behind a batch.
 func (s *operatorState) content(ctx context.Context, batch int64) (state.Content, error) {
-	switch {
-	case batch < 0:
-		return state.Content{}, nil
-	case s.tree:
-		return lsm.Inspect(s.fsys, s.dir, s.number(batch))
+	r, dir, version, err := s.place(batch)
+	if err != nil {
+		return state.Content{}, err
 	}
-	return mem.Inspect(ctx, s.fsys, s.dir, s.number(batch))
+	return r.Content(ctx, dir, version)
 }
 
-// changes are what a batch has done to the state. Of millrace.lsm they are what differs: a row that was written again as it had been
-// is not among them.
+// changes are what a batch has done to the state.
 func (s *operatorState) changes(ctx context.Context, batch int64) (state.Content, error) {
-	if !s.tree {
-		return mem.InspectChanges(s.fsys, s.dir, s.number(batch))
-	}
-	before, err := s.content(ctx, batch-1)
+	r, dir, version, err := s.place(batch)
 	if err != nil {
-		return before, err
+		return state.Content{}, err
 	}
-	now, err := s.content(ctx, batch)
-	if err != nil {
-		return now, err
-	}
-	keys := len(now.Header.Keys)
-	was, is := map[string]string{}, map[string]bool{}
-	each(before.Rows, func(b *vec.Batch, i int) { was[rowText(b.Cols[:keys], i)] = rowText(b.Cols, i) })
-	out := state.Content{Header: now.Header}
-	out.Rows = choose(now.Rows, func(b *vec.Batch, i int) bool {
-		k := rowText(b.Cols[:keys], i)
-		is[k] = true
-		old, there := was[k]
-		return !there || old != rowText(b.Cols, i)
-	})
-	out.Gone = choose(before.Rows, func(b *vec.Batch, i int) bool { return !is[rowText(b.Cols[:keys], i)] })
-	for _, b := range out.Gone {
-		b.Cols = b.Cols[:keys]
-	}
-	return out, nil
-}
-
-func each(batches []*vec.Batch, do func(b *vec.Batch, i int)) {
-	for _, b := range batches {
-		for i := range b.N {
-			do(b, i)
-		}
-	}
-}
-
-// choose returns the rows that a condition holds for.
-func choose(batches []*vec.Batch, keep func(b *vec.Batch, i int) bool) []*vec.Batch {
-	var out []*vec.Batch
-	for _, b := range batches {
-		var idx []uint32
-		for i := range b.N {
-			if keep(b, i) {
-				idx = append(idx, uint32(i))
-			}
-		}
-		if len(idx) > 0 {
-			out = append(out, vec.NewBatch(len(idx), vec.TakeAll(b.Cols, idx)...))
-		}
-	}
-	return out
-}
-
-func rowText(cols []*vec.Vector, i int) string {
-	var out strings.Builder
-	for _, c := range cols {
-		fmt.Fprintf(&out, "%#v\n", vec.ValueAt(c, i))
-	}
-	return out.String()
+	return r.Changes(ctx, dir, version)
 }

@@ -37,10 +37,7 @@ func (f Format) Open(ctx context.Context, req source.Request) (source.Table, err
 	if !ck.Offsets.Has(o.batch) {
 		return nil, errclass.New("STDS_OFFSET_LOG_UNAVAILABLE", "batchId", fmt.Sprint(o.batch), "checkpointLocation", o.dir)
 	}
-	t := &table{o: o}
-	if t.state, err = find(f.FS, ck, o); err != nil {
-		return nil, err
-	}
+	t := &table{o: o, state: &operatorState{f.FS, ck, o}}
 	h, err := t.state.header(o.batch)
 	if err != nil {
 		return nil, err

@@ -70,8 +70,8 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
-// Inspect sees what a store has saved, also while that goes on.
-func TestInspect(t *testing.T) {
+// A reader sees what a store has saved, also while that goes on.
+func TestReader(t *testing.T) {
 	for k := range kinds {
 		m := errfs.NewMem()
 		o := openLSM(t, m, k, 3)
@@ -85,7 +85,7 @@ func TestInspect(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c, err := Inspect(m, "/state/3/0", -1)
+		c, err := Reader{FS: m}.Content(t.Context(), "/state/3/0", -1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,14 @@ type kvStore struct {
 	shards []*kv
 }
 
+func newKVs(s *store) *kvStore {
+	kvs := &kvStore{store: s, shards: make([]*kv, state.Shards(s.spec.Partitions))}
+	for i := range kvs.shards {
+		kvs.shards[i] = newKV()
+	}
+	return kvs
+}
+
 // KV implements state.KVStore.
 func (s *kvStore) KV(shard int) state.KV { return s.shards[shard] }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strconv"
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
@@ -30,12 +28,10 @@ func (p Provider) Open(dir string, spec state.Spec) (state.Store, error) {
 
 // OpenKV implements state.KVProvider.
 func (p Provider) OpenKV(dir string, spec state.Spec) (state.KVStore, error) {
-	s := &kvStore{shards: make([]*kv, state.Shards(spec.Partitions))}
-	for i := range s.shards {
-		s.shards[i] = newKV()
-	}
-	s.store = newStore(p.FS, dir, spec.AsKV(), s)
-	return s, nil
+	s := newStore(p.FS, dir, spec.AsKV(), nil)
+	kvs := newKVs(s)
+	s.content = kvs
+	return kvs, nil
 }
 
 // content is what a store keeps versions of.
@@ -242,47 +238,3 @@ func (s *store) Stats() state.Stats {
 
 // Close implements state.Versioned.
 func (s *store) Close() error { return nil }
-
-// Count reads all of a version and counts its rows; of ordered bytes, its keys. dir is the folder of partition 0. A query that runs on the
-// state is not disturbed.
-func Count(ctx context.Context, fsys fs.FS, dir string, version int64) (rows int64, err error) {
-	h, err := InspectHeader(fsys, dir, version)
-	if err != nil {
-		return 0, err
-	}
-	spec, err := h.Spec()
-	if err != nil {
-		return 0, state.Damaged(filepath.Join(dir, strconv.FormatInt(version, 10)+delta), err)
-	}
-	p := Provider{FS: unchanged{fsys}}
-	// The folder of partition 0 lies in one of the operator, whose number is in its name.
-	top := filepath.Dir(dir)
-	if spec.Operator, err = strconv.Atoi(filepath.Base(top)); err != nil {
-		return 0, err
-	}
-	var s state.Versioned
-	if !h.Tables() {
-		s, err = p.OpenKV(filepath.Dir(top), spec)
-	} else {
-		var tables state.Store
-		tables, err = p.Open(filepath.Dir(top), spec)
-		for i := range state.Shards(spec.Partitions) {
-			tables.Attach(i, state.NewColumns(spec.Values))
-		}
-		s = tables
-	}
-	if err != nil {
-		return 0, err
-	}
-	if err := s.Load(ctx, version); err != nil {
-		return 0, err
-	}
-	rows = s.Stats().Rows
-	return rows, s.Close()
-}
-
-// unchanged is a file system from which nothing is removed.
-type unchanged struct{ fs.FS }
-
-func (unchanged) Remove(string) error    { return nil }
-func (unchanged) RemoveAll(string) error { return nil }
