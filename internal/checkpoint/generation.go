@@ -46,11 +46,48 @@ func (g Generation) Dir(top string) string {
 	if g == (Generation{}) {
 		return top
 	}
-	return filepath.Join(top, "from-"+strconv.FormatInt(g.Version, 10))
+	return filepath.Join(top, generationPrefix+strconv.FormatInt(g.Version, 10))
 }
+
+const generationPrefix = "from-"
 
 // Shift is by how much versions are larger than in the names of the generation's files.
 func (g Generation) Shift() int64 { return g.Version - g.Steps }
+
+// RemoveStateBefore removes the state of earlier generations. The operators' metadata stay where they are.
+func (c *Checkpoint) RemoveStateBefore(g Generation) error {
+	top := c.StateDir()
+	entries, err := c.fsys.ReadDir(top)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		folder := filepath.Join(top, e.Name())
+		if v, ok := strings.CutPrefix(e.Name(), generationPrefix); ok {
+			if n, err := strconv.ParseInt(v, 10, 64); err == nil && n < g.Version {
+				if err := c.fsys.RemoveAll(folder); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if _, err := strconv.Atoi(e.Name()); err != nil {
+			continue
+		}
+		partitions, err := c.fsys.ReadDir(folder)
+		if err != nil {
+			return err
+		}
+		for _, p := range partitions {
+			if _, err := strconv.Atoi(p.Name()); err == nil {
+				if err := c.fsys.RemoveAll(filepath.Join(folder, p.Name())); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
 
 type repartitionRequest struct {
 	Partitions int `json:"partitions"`

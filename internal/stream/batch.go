@@ -82,7 +82,7 @@ func (d *driver) runBatch(ctx context.Context) (*batchResult, error) {
 func (d *driver) bind(watermarkMs int64) *stateful.Batch {
 	ops := d.plan.operators
 	previous := d.previousMs
-	if d.conf.Value("spark.sql.streaming.statefulOperator.allowMultiple") == "false" {
+	if !d.conf.Bool(keyAllowMultiple) {
 		previous = watermarkMs
 	}
 	propagate(d.plan.root, previous, d.late)

@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"time"
 )
 
 // Drain lets the batch in flight finish, ends the query and waits for that; no other batch is begun. The error is that of a batch that
@@ -31,23 +30,6 @@ func (q *Query) draining() bool {
 		return true
 	default:
 		return false
-	}
-}
-
-// sleep waits for the clock, but no longer than until the query is to end.
-func (d *driver) sleep(ctx context.Context, t time.Duration) error {
-	if t <= 0 {
-		return ctx.Err()
-	}
-	passed, stop := d.rt.Clock.After(t)
-	defer stop()
-	select {
-	case <-passed:
-		return nil
-	case <-d.q.drain:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

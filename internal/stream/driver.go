@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/engine"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/exec"
-	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/stateful"
@@ -71,13 +69,6 @@ type driver struct {
 	evict []int64
 }
 
-// commit is an entry of the commit log that waits to be written.
-type commit struct {
-	batch       int64
-	watermarkMs int64
-	inputs      []int64 // watermarks of the inputs, when they are kept
-}
-
 // run is the query's goroutine.
 func (d *driver) run() {
 	err := d.guarded()
@@ -90,7 +81,7 @@ func (d *driver) run() {
 		abort(d.plan.operators)
 	}
 	d.close()
-	if d.loc.temporary && (err == nil || d.conf.Bool("spark.sql.streaming.forceDeleteTempCheckpointLocation")) {
+	if d.loc.temporary && (err == nil || d.conf.Bool(keyDeleteTemporary)) {
 		if rerr := d.fsys.RemoveAll(d.loc.dir); rerr != nil {
 			d.rt.Log.Warn("temporary checkpoint not removed", "dir", d.loc.dir, "err", rerr)
 		}
@@ -145,220 +136,6 @@ func (d *driver) main(ctx context.Context) error {
 		return d.onGrid(ctx)
 	}
 	return d.backToBack(ctx)
-}
-
-// prepare finds out where the query goes on and opens what it reads and remembers.
-func (d *driver) prepare(ctx context.Context) error {
-	if n := d.conf.Int("spark.sql.streaming.numRecentProgressUpdates"); n < 1 {
-		return errclass.New("INVALID_CONF_VALUE.REQUIREMENT", "confName", "spark.sql.streaming.numRecentProgressUpdates",
-			"confValue", strconv.FormatInt(n, 10), "confRequirement", "it must be positive")
-	}
-	at, err := d.ck.Resume()
-	if err != nil {
-		return err
-	}
-	if at.CommitsBehind {
-		d.rt.Log.Warn("commit log is more than one batch behind the offset log", "id", d.q.id, "batch", at.Batch)
-	}
-	d.batch, d.logged = at.Batch, at.Logged
-	last := at.Logged
-	if last == nil {
-		last = at.Previous
-	}
-	if at.Batch > 0 { // before it matters by whom state would be kept
-		if err := checkOperators(d.ck, d.plan.operators, true); err != nil {
-			return err
-		}
-	}
-	if d.frozen, err = freeze(last, d.conf, d.rt.Parallelism, len(d.plan.operators) > 0); err != nil {
-		return err
-	}
-	if len(d.plan.operators) > 0 && (at.Batch > 0 || at.Logged != nil) {
-		if d.wantPartitions, err = d.wantedPartitions(); err != nil {
-			return err
-		}
-	}
-	if at.Previous != nil {
-		d.previousMs = at.Previous.Metadata.BatchWatermarkMs
-	}
-	d.tracker = newTracker(d.plan.watermarks, d.frozen.policy, at.WatermarkMs)
-	d.tracker.watch(d.optIn.idleTimeout, d.rt.Clock.Now())
-	if d.optIn.perInput {
-		d.tracker.resume(at.InputWatermarksMs)
-	}
-	if at.WatermarkMs >= endOfTime && len(d.plan.operators) > 0 {
-		d.rt.Log.Warn("an earlier run has closed everything: all rows are late for what keeps state", "id", d.q.id, "option", optFinalFlush)
-	}
-	d.noData = d.conf.Value("spark.sql.streaming.noDataMicroBatches.enabled") != "false"
-	d.clock = newReporter(d)
-	if err := d.openState(ctx, at); err != nil {
-		return err
-	}
-	if d.inputs, err = openInputs(ctx, d.plan.sources, d.ck); err != nil {
-		return err
-	}
-	return d.seek(at)
-}
-
-// seek sets the offsets of the inputs to where the log says.
-func (d *driver) seek(at checkpoint.Resume) error {
-	if at.Previous != nil {
-		if err := d.count(at.Previous); err != nil {
-			return err
-		}
-		for i, in := range d.inputs {
-			in.start = at.Previous.Offsets[i]
-		}
-	}
-	if at.Logged != nil {
-		if err := d.count(at.Logged); err != nil {
-			return err
-		}
-		for i, in := range d.inputs {
-			in.end = at.Logged.Offsets[i]
-		}
-	}
-	return nil
-}
-
-func (d *driver) count(o *checkpoint.OffsetSeq) error {
-	if len(o.Offsets) == len(d.inputs) {
-		return nil
-	}
-	return errclass.New("CHECKPOINT_SOURCE_MISMATCH", "loggedSources", strconv.Itoa(len(o.Offsets)), "sources", strconv.Itoa(len(d.inputs)))
-}
-
-func (d *driver) openState(ctx context.Context, at checkpoint.Resume) error {
-	ops := d.plan.operators
-	if at.Batch == 0 && at.Logged == nil && d.conf.Value("spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart") != "false" {
-		if err := d.ck.CheckNoState(); err != nil {
-			return err
-		}
-	}
-	if at.Batch == 0 {
-		if err := checkOperators(d.ck, ops, false); err != nil {
-			return err
-		}
-	}
-	d.task = exec.Task{Workers: d.rt.Parallelism, Partitions: d.frozen.partitions, Batch: &expr.BatchParams{Zone: d.zone}}
-	d.late, d.evict = make([]int64, len(ops)), make([]int64, len(ops))
-	if err := d.settle(ctx); err != nil {
-		return err
-	}
-	provider, err := d.openProvider()
-	if err != nil {
-		return err
-	}
-	g := d.frozen.generation
-	if d.optIn.allowAdded && at.Batch > 0 {
-		if err := d.findAdded(at); err != nil {
-			return err
-		}
-	}
-	return openStores(ops, providerOf(g, provider), g.Dir(d.ck.StateDir()), &d.task)
-}
-
-// backToBack runs a batch as soon as the one before is done, and looks again after a short while when there was nothing.
-func (d *driver) backToBack(ctx context.Context) error {
-	delay := d.conf.Duration("spark.sql.streaming.pollingDelay")
-	for !d.q.draining() {
-		ran, err := d.step(ctx, source.LimitDefault)
-		if err != nil {
-			return err
-		}
-		if ran {
-			continue
-		}
-		if err := d.poll(ctx, delay); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// poll waits before the next look. Whoever waits for all data to be processed cuts it short.
-func (d *driver) poll(ctx context.Context, delay time.Duration) error {
-	passed, stop := d.rt.Clock.After(delay)
-	defer stop()
-	for {
-		select {
-		case <-passed:
-			return nil
-		case <-d.q.drain:
-			return nil
-		case <-d.q.wake:
-			if d.q.awaited() {
-				return nil
-			}
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// onGrid runs a batch at every multiple of the interval since 1970. A batch that takes longer is followed at once: by the grid
-// point that it has missed, once, however many there were.
-func (d *driver) onGrid(ctx context.Context) error {
-	every := d.trigger.every
-	for !d.q.draining() {
-		began := d.rt.Clock.Now()
-		next := began.Truncate(0).Add(every - time.Duration(floorMod(began.UnixNano(), int64(every))))
-		if _, err := d.step(ctx, source.LimitDefault); err != nil {
-			return err
-		}
-		if err := d.flush(ctx); err != nil {
-			return err
-		}
-		if d.trigger.kind == Continuous && d.batch > 0 {
-			d.q.say("Committing epoch " + strconv.FormatInt(d.batch-1, 10))
-			d.q.setStatus(func(s *Status) { s.IsDataAvailable = false })
-		} else {
-			d.q.say("Waiting for next trigger")
-		}
-		if took := d.rt.Clock.Now().Sub(began); took > every {
-			d.rt.Log.Warn("batch takes longer than the trigger's interval", "id", d.q.id, "took", took, "interval", every)
-		}
-		if err := d.sleep(ctx, next.Sub(d.rt.Clock.Now())); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func floorMod(x, y int64) int64 {
-	if m := x % y; m < 0 {
-		return m + y
-	}
-	return x % y
-}
-
-// availableNow runs batches until the ends that the sources had at the beginning are reached, and those without data that are due
-// then. With a source that cannot fix its end it is a single batch of all there is.
-func (d *driver) availableNow(ctx context.Context) error {
-	for _, in := range d.inputs {
-		if _, ok := in.stream.(source.AvailableNow); !ok {
-			d.rt.Log.Warn("source cannot fix its end for availableNow: the query runs a single batch", "id", d.q.id, "source", in.stream.Description())
-			if _, err := d.step(ctx, source.LimitNone); err != nil {
-				return err
-			}
-			return d.closeAll(ctx)
-		}
-	}
-	for _, in := range d.inputs {
-		if err := in.stream.(source.AvailableNow).PrepareAvailableNow(ctx); err != nil {
-			return err
-		}
-	}
-	for !d.q.draining() {
-		ran, err := d.step(ctx, source.LimitDefault)
-		if err != nil {
-			return err
-		}
-		if !ran {
-			return d.closeAll(ctx)
-		}
-	}
-	return nil
 }
 
 // step is one trigger. The crash remarks say what a crash after the line means.
@@ -491,64 +268,6 @@ func (d *driver) stamp(ctx context.Context) error {
 	d.stampMs = now.UnixMilli()
 	return nil
 }
-
-// log makes the offsets of the batch at hand durable, together with the commit of the one before.
-func (d *driver) log(ctx context.Context, o checkpoint.OffsetSeq) error {
-	var r fs.Round
-	waits := d.pending
-	if err := d.stageCommit(&r); err != nil {
-		return err
-	}
-	s, err := d.ck.Offsets.Stage(d.batch, o)
-	if err != nil {
-		d.pending = waits // it is written when the query ends, if that can be done
-		return errors.Join(err, discard(&r))
-	}
-	r.Publish(s)
-	return r.Commit(ctx)
-}
-
-func (d *driver) stageCommit(r *fs.Round) error {
-	if d.pending == nil {
-		return nil
-	}
-	s, err := d.ck.Commits.Stage(d.pending.batch, checkpoint.Commit{
-		NextBatchWatermarkMs: d.pending.watermarkMs, InputWatermarksMs: d.pending.inputs,
-	})
-	if err != nil {
-		return err
-	}
-	r.Publish(s)
-	d.pending = nil
-	return nil
-}
-
-// flush writes down the commit that waits.
-func (d *driver) flush(ctx context.Context) error {
-	if d.pending == nil {
-		return nil
-	}
-	var r fs.Round
-	if err := d.stageCommit(&r); err != nil {
-		return err
-	}
-	return r.Commit(ctx)
-}
-
-func (d *driver) timedFlush(ctx context.Context) error {
-	return d.clock.timed("commitOffsets", func() error { return d.flush(ctx) })
-}
-
-// purge deletes what is too old to be asked for.
-func (d *driver) purge() error {
-	keep := d.keep()
-	if d.batch <= keep {
-		return nil
-	}
-	return d.ck.Purge(d.batch - keep)
-}
-
-func (d *driver) keep() int64 { return max(2, d.conf.Int("spark.sql.streaming.minBatchesToRetain")) }
 
 // another tells whether a batch without data is due: the watermark has moved since some operator last cleaned its state. A run that
 // has not run a batch does not know, as in Spark.

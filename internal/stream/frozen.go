@@ -12,13 +12,6 @@ import (
 	"github.com/millrace/millrace/internal/state/providers"
 )
 
-// Settings that are fixed by the first batch of a checkpoint, under the names by which the offset log knows them.
-const (
-	keyPartitions = "spark.sql.shuffle.partitions"
-	keyProvider   = providers.Key
-	keyPolicy     = "spark.sql.streaming.multipleWatermarkPolicy"
-)
-
 // sparkProvider is what stands in the offset log of a query without state, so that it can move to Spark.
 const sparkProvider = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 

@@ -7,19 +7,10 @@ import (
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/interval"
-	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/sink"
 )
 
 // What Spark does not have is off unless a query asks for it: see docs/beyond-spark.md.
-
-// Settings of the session. An option of the writer of the same meaning goes before.
-const (
-	keyIdleTimeout = "spark.millrace.streaming.watermark.idleTimeout"
-	keyPerInput    = "spark.millrace.streaming.watermark.perInput"
-	keyRepartition = "spark.millrace.streaming.state.repartition"
-	keyAllowAdded  = state.AllowAddedKey
-)
 
 // Options of the writer.
 const (

@@ -63,7 +63,7 @@ type compiler struct {
 func compile(analysed plan.Node, mode stateful.Mode, conf Conf, zone *time.Location, now time.Time, asked optIn) (*compiled, error) {
 	c := &compiler{mode: mode, out: &compiled{analysed: analysed}, byID: map[plan.ID]*sourcePlan{}, asides: map[plan.ID]*stateful.LateRows{}}
 	c.zone, c.letters = zone, asked.deadPath != ""
-	c.single = conf.Value("spark.sql.streaming.statefulOperator.allowMultiple") == "false"
+	c.single = !conf.Bool(keyAllowMultiple)
 	if err := c.findSources(analysed); err != nil {
 		return nil, err
 	}

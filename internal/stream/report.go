@@ -23,7 +23,7 @@ type reporter struct {
 }
 
 func newReporter(d *driver) reporter {
-	return reporter{d: d, interval: d.conf.Duration("spark.sql.streaming.noDataProgressEventInterval")}
+	return reporter{d: d, interval: d.conf.Duration(keyNoDataProgress)}
 }
 
 // begin starts the clock of a trigger.

@@ -81,10 +81,7 @@ type trigger struct {
 
 func (t Trigger) parse() (trigger, error) {
 	switch t.Kind {
-	case ProcessingTime, Continuous:
-		ms, err := interval.ParseTrigger(t.Interval)
-		return trigger{t.Kind, time.Duration(ms) * time.Millisecond}, err
-	case RealTime:
+	case ProcessingTime, Continuous, RealTime:
 		ms, err := interval.ParseTrigger(t.Interval)
 		return trigger{t.Kind, time.Duration(ms) * time.Millisecond}, err
 	}
@@ -115,7 +112,7 @@ func (r *StartRequest) findSink() (sink.Format, error) {
 		return r.Sink, nil
 	}
 	if r.Format == "" {
-		r.Format = r.Conf.Value("spark.sql.sources.default")
+		r.Format = r.Conf.Value(keyDefaultFormat)
 	}
 	if f := sink.Lookup(r.Format); f != nil {
 		return f, nil
@@ -146,7 +143,7 @@ func (r *StartRequest) checkpoint(needed bool) (location, error) {
 		return location{}, errclass.New("INVALID_STREAMING_OPTION.VALUE", "option", "checkpointLocation", "value", "''", "requirement", "it names a directory")
 	}
 	if !ok {
-		if parent := r.Conf.Value("spark.sql.streaming.checkpointLocation"); parent != "" {
+		if parent := r.Conf.Value(keyCheckpoints); parent != "" {
 			name := r.Name
 			if name == "" {
 				name = uuid.NewString()
@@ -210,7 +207,7 @@ var clockFunctions = map[string]bool{"current_timestamp": true, "current_date": 
 
 // checkRealTime refuses the real-time trigger: with Spark's conditions where it does so too.
 func checkRealTime(mode stateful.Mode, t trigger, conf Conf) error {
-	least := conf.Duration("spark.sql.streaming.realTimeMode.minBatchDuration")
+	least := conf.Duration(keyRealTimeLeast)
 	switch {
 	case mode != stateful.Update:
 		return errclass.New("STREAMING_REAL_TIME_MODE.OUTPUT_MODE_NOT_SUPPORTED", "outputMode", modeName(mode))

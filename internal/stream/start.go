@@ -101,7 +101,7 @@ func (d *driver) openSink(ctx context.Context, r *StartRequest) error {
 
 // launch does the rest of the checks and starts the driver.
 func (d *driver) launch(ctx context.Context, r *StartRequest) error {
-	if r.Check != nil && d.conf.Value("spark.sql.streaming.unsupportedOperationCheck") != "false" {
+	if r.Check != nil && d.conf.Bool(keyCheck) {
 		if err := r.Check(r.Plan, modeName(d.mode)); err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (d *driver) launch(ctx context.Context, r *StartRequest) error {
 		d.q.cancel()
 		return err
 	}
-	if err := d.m.registry.claim(ctx, d.loc.dir, d.q, d.conf.Value("spark.sql.streaming.stopActiveRunOnRestart") != "false"); err != nil {
+	if err := d.m.registry.claim(ctx, d.loc.dir, d.q, d.conf.Bool(keyStopActive)); err != nil {
 		d.q.discard()
 		return err
 	}
@@ -143,11 +143,11 @@ func (d *driver) launch(ctx context.Context, r *StartRequest) error {
 func (d *driver) newQuery(r *StartRequest) *Query {
 	q := &Query{
 		m: d.m, id: d.id, runID: uuid.NewString(), name: r.Name, started: d.rt.Clock.Now(), tags: r.Tags,
-		stopTimeout: d.conf.Duration("spark.sql.streaming.stopTimeout"),
+		stopTimeout: d.conf.Duration(keyStopTimeout),
 		wake:        make(chan struct{}, 1), changed: make(chan struct{}), drain: make(chan struct{}), done: make(chan struct{}),
 		status: Status{Message: "Initializing StreamExecution"},
 	}
-	q.recent.size = int(d.conf.Int("spark.sql.streaming.numRecentProgressUpdates"))
+	q.recent.size = int(d.conf.Int(keyRecentProgress))
 	q.explain.plan = d.plan
 	d.ctx, q.cancel = context.WithCancel(context.WithValue(context.Background(), inQuery{}, q))
 	return q
@@ -163,7 +163,7 @@ func (d *driver) openCheckpoint(ctx context.Context) error {
 		return errclass.New("INVALID_STREAMING_OPTION.NOT_A_DIRECTORY", "option", "checkpointLocation", "path", fs.ShortURI(d.loc.dir))
 	}
 	ck, err := checkpoint.Open(ctx, d.fsys, d.loc.dir, checkpoint.Options{
-		AllowMissingMetadata: d.conf.Value("spark.sql.streaming.checkpoint.verifyMetadataExists.enabled") == "false",
+		AllowMissingMetadata: !d.conf.Bool(keyVerifyMetadata),
 		NewID:                func() string { return d.id },
 	})
 	if err != nil {

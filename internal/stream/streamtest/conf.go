@@ -11,15 +11,19 @@ import (
 type Conf map[string]string
 
 var defaults = Conf{
-	"spark.sql.sources.default":                       "parquet",
-	"spark.sql.streaming.noDataMicroBatches.enabled":  "true",
-	"spark.sql.streaming.multipleWatermarkPolicy":     "min",
-	"spark.sql.streaming.stopActiveRunOnRestart":      "true",
-	"spark.sql.streaming.stopTimeout":                 "0",
-	"spark.sql.streaming.pollingDelay":                "10",
-	"spark.sql.streaming.noDataProgressEventInterval": "10000",
-	"spark.sql.streaming.numRecentProgressUpdates":    "100",
-	"spark.sql.streaming.minBatchesToRetain":          "100",
+	"spark.sql.sources.default":                                   "parquet",
+	"spark.sql.streaming.noDataMicroBatches.enabled":              "true",
+	"spark.sql.streaming.multipleWatermarkPolicy":                 "min",
+	"spark.sql.streaming.stopActiveRunOnRestart":                  "true",
+	"spark.sql.streaming.stopTimeout":                             "0",
+	"spark.sql.streaming.pollingDelay":                            "10",
+	"spark.sql.streaming.noDataProgressEventInterval":             "10000",
+	"spark.sql.streaming.numRecentProgressUpdates":                "100",
+	"spark.sql.streaming.minBatchesToRetain":                      "100",
+	"spark.sql.streaming.statefulOperator.allowMultiple":          "true",
+	"spark.sql.streaming.unsupportedOperationCheck":               "true",
+	"spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart":   "true",
+	"spark.sql.streaming.checkpoint.verifyMetadataExists.enabled": "true",
 }
 
 // With returns the settings with others over them.
