@@ -46,6 +46,7 @@ type everything struct {
 	A    [2]int16
 	Big  *big.Int
 	N    *inner
+	//lint:ignore U1000 fields that are not exported are passed over
 	skip int
 }
 

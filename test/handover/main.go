@@ -158,5 +158,6 @@ func (e engines) record(ctx context.Context, prog *program, dir string) error {
 	return pack(both.dir, archive(prog.name+".turns"))
 }
 
-func archive(name string) string  { return filepath.Join("test", "handover", "testdata", name+".zip") }
+func archive(name string) string { return filepath.Join("test", "handover", "testdata", name+".zip") }
+
 func recorded(name string) string { return filepath.Join("test", "handover", "testdata", name+".txt") }

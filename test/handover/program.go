@@ -78,15 +78,6 @@ var programs = []program{
 	},
 }
 
-func programNamed(name string) (program, error) {
-	for _, p := range programs {
-		if p.name == name {
-			return p, nil
-		}
-	}
-	return program{}, fmt.Errorf("there is no program %s", name)
-}
-
 // check compares the rows of the output with what went in.
 func (p *program) check(fed []int64, got []int64) error {
 	slices.Sort(got)

@@ -28,7 +28,6 @@ type scheme struct {
 	mode    string
 	sources []int // in the order of the offset log
 	marks   [2]*mark
-	observe bool
 }
 
 // view is a step of a query: a view made of others by a SQL text, or by do of the DataFrame of another view.
@@ -92,7 +91,10 @@ type keyColumn struct {
 func column(i int) func(record) any { return func(r record) any { return r[i] } }
 
 var keyColumns = []keyColumn{
-	{"k", column(0)}, {"n", column(1)}, {"d", column(2)}, {"m", column(3)},
+	{"k", column(0)},
+	{"n", column(1)},
+	{"d", column(2)},
+	{"m", column(3)},
 	{"v % 3", func(r record) any {
 		if v, ok := r[4].(int64); ok {
 			return v % 3
@@ -437,8 +439,10 @@ func (s *scheme) join(kinds []string) (*pairing, string) {
 		safe  bool
 		names [2]int
 	}{
-		{"e.k = f.k", column(0), column(0), false, [2]int{0, 0}}, {"e.d = f.d", column(2), column(2), false, [2]int{2, 2}},
-		{"e.k <=> f.k", column(0), column(0), true, [2]int{0, 0}}, {"e.m = f.m", column(3), column(3), false, [2]int{3, 3}},
+		{"e.k = f.k", column(0), column(0), false, [2]int{0, 0}},
+		{"e.d = f.d", column(2), column(2), false, [2]int{2, 2}},
+		{"e.k <=> f.k", column(0), column(0), true, [2]int{0, 0}},
+		{"e.m = f.m", column(3), column(3), false, [2]int{3, 3}},
 	}[s.pick(4, "key")]
 	p.leftKey, p.rightKey, p.nullSafe = key.l, key.r, key.safe
 	for i, c := range s.below { // a condition on a key alone would count for the other side, too

@@ -18,8 +18,12 @@ import (
 type Metadata struct{ FS fs.FS }
 
 var metadataFields = []types.Field{
-	{Name: "operatorId", Type: types.Long}, {Name: "operatorName", Type: types.String}, {Name: "stateStoreName", Type: types.String},
-	{Name: "numPartitions", Type: types.Integer}, {Name: "minBatchId", Type: types.Long}, {Name: "maxBatchId", Type: types.Long},
+	{Name: "operatorId", Type: types.Long},
+	{Name: "operatorName", Type: types.String},
+	{Name: "stateStoreName", Type: types.String},
+	{Name: "numPartitions", Type: types.Integer},
+	{Name: "minBatchId", Type: types.Long},
+	{Name: "maxBatchId", Type: types.Long},
 	{Name: "operatorProperties", Type: types.String, Nullable: true},
 }
 
