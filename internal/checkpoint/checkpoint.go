@@ -178,7 +178,7 @@ func (c *Checkpoint) removeTemps() error {
 			}
 		}
 	}
-	return nil
+	return c.fsys.SyncDir(sources) // a run that failed may have made a log's folder and no more
 }
 
 // Close gives up the lock. The logs must not be written afterwards.
