@@ -58,6 +58,9 @@ func (c *call) Eval(e *expr.Eval, in *vec.Batch) *vec.Vector {
 			// Arguments are looked at from left to right, and no further than the first null.
 			e.Errs.Keep(mark, func(row int) bool { return !anyNull(c.vecs[:i], row) })
 		}
+		if failed := e.Errs.Since(mark); len(failed) > 0 {
+			v = withoutFailed(v, failed)
+		}
 		c.vecs[i] = v
 		switch v.Encoding() {
 		case vec.Const:
@@ -78,6 +81,19 @@ func (c *call) Eval(e *expr.Eval, in *vec.Batch) *vec.Vector {
 		}
 	}
 	return c.run(e, in.N)
+}
+
+// withoutFailed gives null for rows that have failed: their values are unspecified, and a kernel such as sequence's would make
+// gigabytes of one.
+func withoutFailed(v *vec.Vector, failed []expr.RowErr) *vec.Vector {
+	idx := make([]uint32, v.Len())
+	for i := range idx {
+		idx[i] = uint32(i)
+	}
+	for _, f := range failed {
+		idx[f.Row] = vec.NoRow
+	}
+	return vec.Take(v, idx, nil)
 }
 
 // once computes a call of constants for one row.
