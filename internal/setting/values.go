@@ -1,4 +1,4 @@
-package session
+package setting
 
 import (
 	"maps"
@@ -13,11 +13,11 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 )
 
-// confKind says which values a setting takes.
-type confKind uint8
+// kind says which values a setting takes.
+type kind uint8
 
 const (
-	text confKind = iota
+	text kind = iota
 	boolean
 	integer
 	long
@@ -27,69 +27,53 @@ const (
 	timeMillis
 	timeSeconds
 	timeZone
-	option // one of confOptions
+	option // one of options
 	choice // the same, refused with another condition
 	static // fixed when the server starts
 )
 
-// confKey is a setting with a default.
-type confKey struct {
+// key is a setting with a default.
+type key struct {
 	name, since string
-	kind        confKind
+	kind        kind
 	value       string
 }
 
-// undefined is the default of a known setting that has none.
-const undefined = "<undefined>"
+// Undefined is the default of a known setting that has none, and what SET shows of one that nobody knows.
+const Undefined = "<undefined>"
 
-// knownConf finds settings by name.
-var knownConf = func() map[string]*confKey {
-	m := make(map[string]*confKey, len(confKeys))
-	for i := range confKeys {
-		m[confKeys[i].name] = &confKeys[i]
+// known finds settings by name.
+var known = func() map[string]*key {
+	m := make(map[string]*key, len(keys))
+	for i := range keys {
+		m[keys[i].name] = &keys[i]
 	}
 	return m
 }()
 
-// Settings by which the engine itself goes.
-const (
-	KeyANSI              = "spark.sql.ansi.enabled"
-	KeyCaseSensitive     = "spark.sql.caseSensitive"
-	KeyTimeZone          = "spark.sql.session.timeZone"
-	KeyTimestampType     = "spark.sql.timestampType"
-	KeyShufflePartitions = "spark.sql.shuffle.partitions"
-	KeySource            = "spark.sql.sources.default"
-	KeyWarehouse         = "spark.sql.warehouse.dir"
-	KeyCheckpoints       = "spark.sql.streaming.checkpointLocation"
-	KeyBinaryStyle       = "spark.sql.binaryOutputStyle"
-	KeyDoubleQuoted      = "spark.sql.ansi.doubleQuotedIdentifiers"
-	KeyArrowMaxRecords   = "spark.sql.execution.arrow.maxRecordsPerBatch"
-	KeyLargeVarTypes     = "spark.sql.execution.arrow.useLargeVarTypes"
-)
-
-// Conf are the settings of a session: what was set, over what the server started with, over Spark's defaults. Keys that nobody
+// Values are the settings of a session: what was set, over what the server started with, over Spark's defaults. Keys that nobody
 // knows are kept as they come. It is safe for use by several goroutines.
-type Conf struct {
+type Values struct {
 	base map[string]string // never changes
 	mu   sync.RWMutex
 	set  map[string]string
 }
 
-// NewConf returns settings over those of the server, which are not copied.
-func NewConf(base map[string]string) *Conf {
-	return &Conf{base: base, set: map[string]string{}}
+// New returns settings over those of the server, which are not copied.
+func New(base map[string]string) *Values {
+	return &Values{base: base, set: map[string]string{}}
 }
 
 // Clone returns a copy with a life of its own.
-func (c *Conf) Clone() *Conf {
+func (c *Values) Clone() *Values {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return &Conf{base: c.base, set: maps.Clone(c.set)}
+	return &Values{base: c.base, set: maps.Clone(c.set)}
 }
 
 // Set changes a setting.
-func (c *Conf) Set(key, value string) error {
-	if err := CheckConf(key, value); err != nil {
+func (c *Values) Set(key, value string) error {
+	if err := Check(key, value); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -99,7 +83,7 @@ func (c *Conf) Set(key, value string) error {
 }
 
 // Unset returns a setting to what it was at the start.
-func (c *Conf) Unset(key string) error {
+func (c *Values) Unset(key string) error {
 	if isStatic(key) {
 		return errclass.New("CANNOT_MODIFY_STATIC_CONFIG", "key", errclass.Conf(key))
 	}
@@ -110,14 +94,14 @@ func (c *Conf) Unset(key string) error {
 }
 
 // Reset unsets everything.
-func (c *Conf) Reset() {
+func (c *Values) Reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.set)
 }
 
 // Explicit is the value that was set, in the session or when the server started.
-func (c *Conf) Explicit(key string) (value string, ok bool) {
+func (c *Values) Explicit(key string) (value string, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if value, ok = c.set[key]; !ok {
@@ -127,37 +111,37 @@ func (c *Conf) Explicit(key string) (value string, ok bool) {
 }
 
 // Lookup is the value in force: the one set or the default. ok is false when there is neither.
-func (c *Conf) Lookup(key string) (value string, ok bool) {
+func (c *Values) Lookup(key string) (value string, ok bool) {
 	if value, ok = c.Explicit(key); ok {
 		return value, true
 	}
-	if k := knownConf[key]; k != nil && k.value != undefined {
+	if k := known[key]; k != nil && k.value != Undefined {
 		return k.value, true
 	}
 	return "", false
 }
 
 // Get is Lookup for a key that must be known: one that is not is an error, and one without a value gives ok false.
-func (c *Conf) Get(key string) (value string, ok bool, err error) {
-	if value, ok = c.Lookup(key); ok || knownConf[key] != nil {
+func (c *Values) Get(key string) (value string, ok bool, err error) {
+	if value, ok = c.Lookup(key); ok || known[key] != nil {
 		return value, ok, nil
 	}
 	return "", false, errclass.New("SQL_CONF_NOT_FOUND", "sqlConf", errclass.Conf(key))
 }
 
 // Value is the value in force, or "".
-func (c *Conf) Value(key string) string {
+func (c *Values) Value(key string) string {
 	v, _ := c.Lookup(key)
 	return v
 }
 
 // Bool is a setting that is true or false.
-func (c *Conf) Bool(key string) bool {
+func (c *Values) Bool(key string) bool {
 	return strings.EqualFold(strings.TrimSpace(c.Value(key)), "true")
 }
 
 // Int is a whole number; 0 when the setting has none.
-func (c *Conf) Int(key string) int64 {
+func (c *Values) Int(key string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(c.Value(key)), 10, 64)
 	if err != nil {
 		return 0
@@ -166,9 +150,9 @@ func (c *Conf) Int(key string) int64 {
 }
 
 // Duration is a length of time; a number without a unit is in milliseconds, or in seconds where Spark says so.
-func (c *Conf) Duration(key string) time.Duration {
+func (c *Values) Duration(key string) time.Duration {
 	unit := time.Millisecond
-	if k := knownConf[key]; k != nil && k.kind == timeSeconds {
+	if k := known[key]; k != nil && k.kind == timeSeconds {
 		unit = time.Second
 	}
 	d, _ := amount.Time(c.Value(key), unit)
@@ -176,7 +160,7 @@ func (c *Conf) Duration(key string) time.Duration {
 }
 
 // Bytes is a size.
-func (c *Conf) Bytes(key string) int64 {
+func (c *Values) Bytes(key string) int64 {
 	n, _ := amount.Bytes(c.Value(key))
 	return n
 }
@@ -185,7 +169,7 @@ func (c *Conf) Bytes(key string) int64 {
 type Pair struct{ Key, Value string }
 
 // All are the settings made explicitly, sorted by key.
-func (c *Conf) All() []Pair {
+func (c *Values) All() []Pair {
 	c.mu.RLock()
 	all := maps.Clone(c.base)
 	if all == nil {
@@ -201,46 +185,46 @@ func (c *Conf) All() []Pair {
 }
 
 // Listed are the settings that SET -v shows, sorted by key: public ones, with their value in force and the version they came in.
-func (c *Conf) Listed() []ListedConf {
-	var out []ListedConf
-	for _, k := range confKeys {
+func (c *Values) Listed() []Line {
+	var out []Line
+	for _, k := range keys {
 		if k.since == "" {
 			continue
 		}
 		v, ok := c.Lookup(k.name)
 		if !ok {
-			v = undefined
+			v = Undefined
 		}
-		out = append(out, ListedConf{k.name, v, k.since})
+		out = append(out, Line{k.name, v, k.since})
 	}
 	return out
 }
 
-// ListedConf is a line of SET -v.
-type ListedConf struct{ Key, Value, Since string }
+// Line is a line of SET -v.
+type Line struct{ Key, Value, Since string }
 
 // Modifiable tells whether a session may change a setting. Unknown ones can be set but are not called modifiable.
 func Modifiable(key string) bool {
-	k := knownConf[key]
+	k := known[key]
 	return k != nil && k.kind != static
 }
 
 func isStatic(key string) bool {
-	k := knownConf[key]
+	k := known[key]
 	return k != nil && k.kind == static
 }
 
 // CheckDefault tells why a value cannot be the default that a client asks with, or nil. A static setting may have any.
 func CheckDefault(key, value string) error {
-	if isStatic(key) || value == undefined {
+	if isStatic(key) || value == Undefined {
 		return nil
 	}
-	return CheckConf(key, value)
+	return Check(key, value)
 }
 
-// CheckConf tells why a setting cannot be given a value, or nil.
-func CheckConf(key, value string) error {
-	k := knownConf[key]
+// Check tells why a setting cannot be given a value, or nil.
+func Check(key, value string) error {
+	k := known[key]
 	if k == nil {
 		return nil
 	}
@@ -261,7 +245,7 @@ func CheckConf(key, value string) error {
 		if err != nil {
 			return wrongType(key, value, name)
 		}
-		if key == KeyShufflePartitions && n <= 0 {
+		if key == ShufflePartitions && n <= 0 {
 			return errclass.New("INVALID_CONF_VALUE.REQUIREMENT", "confName", key, "confValue", value,
 				"confRequirement", "the number of partitions must be positive")
 		}
@@ -290,15 +274,15 @@ func CheckConf(key, value string) error {
 			return errclass.New("INVALID_CONF_VALUE.TIME_ZONE", "confName", key, "confValue", value)
 		}
 	case option, choice:
-		if slices.ContainsFunc(confOptions[key], func(o string) bool { return strings.EqualFold(o, v) }) {
+		if slices.ContainsFunc(options[key], func(o string) bool { return strings.EqualFold(o, v) }) {
 			return nil
 		}
 		if k.kind == choice {
 			return errclass.New("INVALID_CONF_VALUE.REQUIREMENT", "confName", key, "confValue", value,
-				"confRequirement", "it must be one of "+strings.Join(confOptions[key], ", "))
+				"confRequirement", "it must be one of "+strings.Join(options[key], ", "))
 		}
 		return errclass.New("INVALID_CONF_VALUE.OUT_OF_RANGE_OF_OPTIONS", "confName", key, "confValue", value,
-			"confOptions", strings.Join(confOptions[key], ", "))
+			"confOptions", strings.Join(options[key], ", "))
 	}
 	return nil
 }

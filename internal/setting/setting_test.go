@@ -1,4 +1,4 @@
-package session
+package setting
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 )
 
-func TestCheckConf(t *testing.T) {
+func TestCheck(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
 		{"spark.sql.ansi.enabled", " TRUE ", ""},
 		{"spark.sql.ansi.enabled", "1", "INVALID_CONF_VALUE.TYPE_MISMATCH"},
@@ -35,7 +35,7 @@ func TestCheckConf(t *testing.T) {
 		{"my.key", "anything", ""},
 		{"", "x", ""},
 	} {
-		err := CheckConf(c.key, c.value)
+		err := Check(c.key, c.value)
 		got := ""
 		if e, ok := errors.AsType[*errclass.Error](err); ok {
 			got = e.Class
@@ -48,48 +48,48 @@ func TestCheckConf(t *testing.T) {
 
 // Every default is a value that the setting takes, and keys stand in order, as lists show them.
 func TestDefaults(t *testing.T) {
-	for i, k := range confKeys {
-		if i > 0 && confKeys[i-1].name >= k.name {
-			t.Errorf("%s stands after %s", k.name, confKeys[i-1].name)
+	for i, k := range keys {
+		if i > 0 && keys[i-1].name >= k.name {
+			t.Errorf("%s stands after %s", k.name, keys[i-1].name)
 		}
-		if k.kind == static || k.value == undefined {
+		if k.kind == static || k.value == Undefined {
 			continue
 		}
-		if err := CheckConf(k.name, k.value); err != nil && k.value != "" && k.value[0] != '<' {
+		if err := Check(k.name, k.value); err != nil && k.value != "" && k.value[0] != '<' {
 			t.Errorf("default: %v", err)
 		}
-		if (k.kind == option || k.kind == choice) && len(confOptions[k.name]) == 0 {
+		if (k.kind == option || k.kind == choice) && len(options[k.name]) == 0 {
 			t.Errorf("%s has no options", k.name)
 		}
 	}
 }
 
-func TestConfLayers(t *testing.T) {
-	c := NewConf(map[string]string{"spark.app.name": "a"})
+func TestLayers(t *testing.T) {
+	c := New(map[string]string{"spark.app.name": "a"})
 	if v, ok := c.Lookup("spark.app.name"); v != "a" || !ok {
 		t.Error("a setting of the server")
 	}
-	if _, ok := c.Explicit(KeyShufflePartitions); ok {
+	if _, ok := c.Explicit(ShufflePartitions); ok {
 		t.Error("a default is not explicit")
 	}
 	if _, _, err := c.Get("spark.nope"); !errclass.Has(err, "SQL_CONF_NOT_FOUND") {
 		t.Errorf("unknown key: %v", err)
 	}
-	if err := c.Set(KeyShufflePartitions, "7"); err != nil {
+	if err := c.Set(ShufflePartitions, "7"); err != nil {
 		t.Fatal(err)
 	}
 	copied := c.Clone()
-	if err := c.Set(KeyShufflePartitions, "8"); err != nil {
+	if err := c.Set(ShufflePartitions, "8"); err != nil {
 		t.Fatal(err)
 	}
-	if copied.Int(KeyShufflePartitions) != 7 || c.Int(KeyShufflePartitions) != 8 {
+	if copied.Int(ShufflePartitions) != 7 || c.Int(ShufflePartitions) != 8 {
 		t.Error("a clone has a life of its own")
 	}
-	if d := cmp.Diff([]Pair{{"spark.app.name", "a"}, {KeyShufflePartitions, "8"}}, c.All()); d != "" {
+	if d := cmp.Diff([]Pair{{"spark.app.name", "a"}, {ShufflePartitions, "8"}}, c.All()); d != "" {
 		t.Error(d)
 	}
-	if err := c.Unset(KeyShufflePartitions); err != nil || c.Int(KeyShufflePartitions) != 200 {
-		t.Errorf("unset: %v, %d", err, c.Int(KeyShufflePartitions))
+	if err := c.Unset(ShufflePartitions); err != nil || c.Int(ShufflePartitions) != 200 {
+		t.Errorf("unset: %v, %d", err, c.Int(ShufflePartitions))
 	}
 	if err := c.Set("spark.sql.streaming.noDataProgressEventInterval", "1min"); err != nil {
 		t.Fatal(err)
@@ -100,20 +100,7 @@ func TestConfLayers(t *testing.T) {
 	if got := c.Duration("spark.sql.broadcastTimeout"); got != 300*time.Second {
 		t.Errorf("a duration in seconds: %v", got)
 	}
-	if !Modifiable(KeyANSI) || Modifiable(KeyWarehouse) || Modifiable("spark.nope") {
+	if !Modifiable(ANSI) || Modifiable(Warehouse) || Modifiable("spark.nope") {
 		t.Error("modifiable")
-	}
-}
-
-func TestLike(t *testing.T) {
-	for _, c := range []struct {
-		pattern, name string
-		want          bool
-	}{
-		{"", "x", true}, {"*", "x", true}, {"v*", "V1", true}, {"v*", "w", false}, {"a|b", "b", true}, {"*b*", "abc", true}, {"a*c", "ab", false},
-	} {
-		if got := like(c.pattern, c.name); got != c.want {
-			t.Errorf("%s like %s: %t", c.name, c.pattern, got)
-		}
 	}
 }
