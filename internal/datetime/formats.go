@@ -136,6 +136,11 @@ func (p *FormatPrinter) AppendTimestamp(b []byte, micros int64) []byte {
 	if offset == 0 {
 		return append(b, 'Z')
 	}
+	return AppendOffset(b, offset)
+}
+
+// AppendOffset prints a zone's offset of some microseconds like +01:00.
+func AppendOffset(b []byte, offset int64) []byte {
 	sign, h, m, s := splitOffset(offset)
 	b = append(b, sign)
 	b = appendPadded(b, h, 2)

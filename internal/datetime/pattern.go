@@ -37,6 +37,7 @@ const (
 	zoneName
 	offsetGMT
 	offsetISO
+	julianDay // modified: from 17 November 1858
 )
 
 // step is a piece of a compiled pattern.
@@ -119,6 +120,9 @@ func compile(pattern string, parsing bool) (*Pattern, error) {
 	return p, nil
 }
 
+// BadPattern is the error of a pattern that cannot be used, whatever is wrong with it.
+func BadPattern(pattern string) error { return invalidPattern(pattern) }
+
 func invalidPattern(pattern string) error {
 	return errclass.New("INVALID_DATETIME_PATTERN.WITH_SUGGESTION", "pattern", "'"+pattern+"'").WithKind(errclass.Runtime)
 }
@@ -155,30 +159,31 @@ func quoted(s string) (text string, n int, ok bool) {
 // unquoted leaves quoted literals out.
 func unquoted(pattern string) string {
 	var b strings.Builder
-	in := false
-	for i := range len(pattern) {
-		if pattern[i] == '\'' {
-			in = !in
-		} else if !in {
-			b.WriteByte(pattern[i])
+	for k, part := range strings.Split(pattern, "'") {
+		if k%2 == 0 {
+			b.WriteString(part)
 		}
 	}
 	return b.String()
 }
 
-// checkLetters refuses the letters that Spark does not allow.
+// checkLetters refuses the letters that Spark does not allow, in each of the parts between quotes those of weeks before others.
 func checkLetters(pattern string, parsing bool) error {
-	text := unquoted(pattern)
-	if i := strings.IndexAny(text, "YWwuec"); i >= 0 {
-		return errclass.New("INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_WEEK_BASED_PATTERN", "c", text[i:i+1]).WithKind(errclass.IllegalArgument)
-	}
 	illegal := "ABnNp"
 	if parsing {
 		illegal += "EFqQ"
 	}
-	if i := strings.IndexAny(text, illegal); i >= 0 {
-		return errclass.New("INVALID_DATETIME_PATTERN.ILLEGAL_CHARACTER", "c", text[i:i+1], "pattern", pattern)
+	parts := strings.Split(pattern, "'")
+	for k := 0; k < len(parts); k += 2 {
+		part := parts[k]
+		if i := strings.IndexAny(part, "YWwuec"); i >= 0 {
+			return errclass.New("INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_WEEK_BASED_PATTERN", "c", part[i:i+1]).WithKind(errclass.IllegalArgument)
+		}
+		if i := strings.IndexAny(part, illegal); i >= 0 {
+			return errclass.New("INVALID_DATETIME_PATTERN.ILLEGAL_CHARACTER", "c", part[i:i+1], "pattern", pattern)
+		}
 	}
+	text := unquoted(pattern)
 	for _, long := range []string{"GGGGG", "MMMMM", "LLLLL", "EEEEE", "QQQQQ", "qqqqq", "yyyyyyy"} {
 		if strings.Contains(text, long) {
 			return errclass.New("INVALID_DATETIME_PATTERN.LENGTH", "pattern", pattern)
@@ -238,6 +243,8 @@ func letters(c byte, n int, hasEra, parsing bool) (step, bool) {
 		return step{kind: weekdayText, min: n}, n <= 4
 	case 'd':
 		return value(day)
+	case 'g':
+		return step{kind: julianDay, min: n, max: 19}, n <= 19
 	case 'F':
 		return step{kind: alignedDay, min: 1, max: 19}, n == 1
 	case 'a':

@@ -50,6 +50,8 @@ func (p *Pattern) Append(b []byte, instant int64, z *Zone) []byte {
 			}
 		case weekdayText:
 			b = s.appendName(b, weekdayNames[Weekday(days)])
+		case julianDay:
+			b = appendPadded(b, int(days)+40587, s.min)
 		case alignedDay:
 			b = appendPadded(b, (d-1)%7+1, s.min)
 		case ampm:

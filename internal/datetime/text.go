@@ -1,5 +1,7 @@
 package datetime
 
+import "bytes"
+
 // AppendDate prints a day: 2020-01-31, +10000-01-01, -0001-01-01.
 func AppendDate(b []byte, days int64) []byte {
 	y, m, d := Civil(days)
@@ -238,10 +240,31 @@ func parseTime(s []byte) (micros int64, rest []byte, full, ok bool) {
 	return int64(h)*Hour + int64(m)*Minute + int64(sec)*Second + int64(frac), s, full, true
 }
 
-// ParseTimeOfDay reads a time of day alone, to the microsecond.
+// ParseTimeOfDay reads a time of day alone, to the microsecond. With AM or PM behind it the hour is from 1 to 12.
 func ParseTimeOfDay(s []byte) (micros int64, ok bool) {
 	s = trim(s)
+	half := byte(0)
+	if n := len(s) - 2; n > 0 && s[n+1]|0x20 == 'm' && (s[n]|0x20 == 'a' || s[n]|0x20 == 'p') {
+		half, s = s[n]|0x20, trim(s[:n])
+	}
+	if len(s) > 0 && s[0] == 'T' {
+		s = s[1:]
+	}
+	if bytes.IndexByte(s, ':') < 0 { // an hour alone is no time
+		return 0, false
+	}
 	micros, rest, _, ok := parseTime(s)
+	if half != 0 {
+		if micros < Hour || micros >= 13*Hour {
+			return 0, false
+		}
+		if micros >= 12*Hour {
+			micros -= 12 * Hour
+		}
+		if half == 'p' {
+			micros += 12 * Hour
+		}
+	}
 	return micros, ok && len(rest) == 0
 }
 

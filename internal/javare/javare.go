@@ -3,6 +3,7 @@ package javare
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,6 +12,10 @@ import (
 
 // Regexp is a compiled pattern. It may be used by several goroutines.
 type Regexp struct {
+	// nothing is the match in an empty text of a pattern that may match nothing wherever it stands, or at the end only.
+	nothing   []int
+	onlyAtEnd bool
+
 	fast   *regexp.Regexp
 	slow   *regexp2.Regexp
 	groups int
@@ -18,16 +23,132 @@ type Regexp struct {
 
 // Compile reads a pattern.
 func Compile(pattern string) (*Regexp, error) {
+	if strayBrace(pattern) {
+		return nil, errors.New("illegal repetition: a { that does not begin a number of repetitions needs a backslash")
+	}
+	if both := intersections(pattern); both != pattern {
+		slow, err := regexp2.Compile(both)
+		if err != nil {
+			return nil, err
+		}
+		return &Regexp{slow: slow, groups: len(slow.GetGroupNumbers()) - 1}, nil
+	}
 	text := translate(pattern)
 	fast, err := regexp.Compile(text)
 	if err == nil {
-		return &Regexp{fast: fast, groups: fast.NumSubexp()}, nil
+		r := &Regexp{fast: fast, groups: fast.NumSubexp()}
+		if !strings.ContainsAny(pattern, "^") && !context.MatchString(pattern) {
+			r.nothing, r.onlyAtEnd = fast.FindStringSubmatchIndex(""), atEnd.MatchString(pattern)
+		}
+		return r, nil
 	}
 	slow, slowErr := regexp2.Compile(pattern)
 	if slowErr != nil {
 		return nil, errors.Join(err, slowErr)
 	}
 	return &Regexp{slow: slow, groups: len(slow.GetGroupNumbers()) - 1}, nil
+}
+
+// intersections rewrites classes such as [a-z&&[^b]], which only Java has, as a class behind others that are looked ahead for.
+func intersections(pattern string) string {
+	if !strings.Contains(pattern, "&&") {
+		return pattern
+	}
+	var out strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] == '\\' && i+1 < len(pattern) {
+			out.WriteString(pattern[i : i+2])
+			i++
+			continue
+		}
+		if pattern[i] != '[' {
+			out.WriteByte(pattern[i])
+			continue
+		}
+		parts, from, depth, end := []string(nil), i+1, 0, i+1
+		for ; end < len(pattern) && (pattern[end] != ']' || depth > 0); end++ {
+			switch {
+			case pattern[end] == '\\':
+				end++
+			case pattern[end] == '[':
+				depth++
+			case pattern[end] == ']':
+				depth--
+			case depth == 0 && strings.HasPrefix(pattern[end:], "&&"):
+				parts, from = append(parts, pattern[from:end]), end+2
+				end++
+			}
+		}
+		if end >= len(pattern) || parts == nil {
+			out.WriteString(pattern[i:min(end+1, len(pattern))])
+			i = end
+			continue
+		}
+		parts = append(parts, pattern[from:end])
+		negated := strings.HasPrefix(parts[0], "^")
+		parts[0] = strings.TrimPrefix(parts[0], "^")
+		all := ""
+		for k, p := range parts {
+			if !strings.HasPrefix(p, "[") {
+				p = "[" + p + "]"
+			}
+			if k < len(parts)-1 {
+				p = "(?=" + p + ")"
+			}
+			all += p
+		}
+		if negated {
+			all = "(?!" + all + `)[\s\S]`
+		}
+		out.WriteString("(?:" + all + ")")
+		i = end
+	}
+	return out.String()
+}
+
+var (
+	context = regexp.MustCompile(`\\[bBAG]`)
+	atEnd   = regexp.MustCompile(`\$|\\[zZ]`)
+	counted = regexp.MustCompile(`^\{[0-9]+(,[0-9]*)?\}`)
+)
+
+// strayBrace tells whether a brace stands where Java takes none: it always begins a number of repetitions of what is before it.
+func strayBrace(pattern string) bool {
+	inClass, before := false, false
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '\\':
+			if i+1 < len(pattern) && pattern[i+1] == 'Q' {
+				return false // quoted text: it is left to the engine
+			}
+			if i++; i+1 < len(pattern) && (pattern[i] == 'p' || pattern[i] == 'P' || pattern[i] == 'x' || pattern[i] == 'N') && pattern[i+1] == '{' {
+				if end := strings.IndexByte(pattern[i:], '}'); end > 0 {
+					i += end
+				}
+			}
+			before = true
+		case inClass:
+			inClass = c != ']'
+			before = true
+		case c == '[':
+			inClass = true
+			if i+1 < len(pattern) && pattern[i+1] == '^' {
+				i++
+			}
+			if i+1 < len(pattern) && pattern[i+1] == ']' {
+				i++
+			}
+		case c == '{':
+			loc := counted.FindStringIndex(pattern[i:])
+			if !before || loc == nil {
+				return true
+			}
+			i += loc[1] - 1
+		default:
+			before = c != '(' && c != '|'
+		}
+	}
+	return false
 }
 
 // classes are the names of character classes that Java has and Go writes otherwise.
@@ -169,12 +290,26 @@ func (r *Regexp) findFast(s []byte, from int) []int {
 	return nil
 }
 
-// All calls yield with each match in turn, until it says false. Matches do not overlap; an empty one right after another match does
-// not count where the engine would find the same place again.
+// All calls yield with each match in turn, until it says false. Matches do not overlap. Right after a match that is not empty an empty
+// one counts, which Go's engine leaves out.
 func (r *Regexp) All(s []byte, yield func(loc []int) bool) {
 	if r.fast != nil {
-		for _, loc := range r.fast.FindAllSubmatchIndex(s, -1) {
+		all := r.fast.FindAllSubmatchIndex(s, -1)
+		for i, loc := range all {
 			if !yield(loc) {
+				return
+			}
+			end := loc[1]
+			if r.nothing == nil || loc[0] == end || r.onlyAtEnd && end < len(s) || i+1 < len(all) && all[i+1][0] == end {
+				continue
+			}
+			empty := slices.Clone(r.nothing)
+			for k, at := range empty {
+				if at >= 0 {
+					empty[k] = end
+				}
+			}
+			if !yield(empty) {
 				return
 			}
 		}

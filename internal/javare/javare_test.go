@@ -13,9 +13,11 @@ func TestMatch(t *testing.T) {
 		{"b", "abc", true},
 		{"^b", "abc", false},
 		{`\d+`, "a1", true},
-		{`(?<=a)b`, "abc", true},  // look-behind: the slow engine
-		{`(a)\1`, "aa", true},     // back reference
-		{`a++b`, "aab", true},     // possessive
+		{`(?<=a)b`, "abc", true}, // look-behind: the slow engine
+		{`(a)\1`, "aa", true},    // back reference
+		{`a++b`, "aab", true},    // possessive
+		{`x(a)?+a`, "xay", false},
+		{`^a{1,2}+a`, "aa", false},
 		{`\p{Alpha}+`, "x", true}, // Java's classes
 		{`[\p{Upper}_]`, "_", true},
 		{`\p{IsLatin}`, "é", true},

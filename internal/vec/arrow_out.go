@@ -8,6 +8,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/millrace/millrace/internal/errclass"
 )
 
 // ToArrow returns the rows that count as a record of a schema, whose types are those that package types maps the columns' types
@@ -208,12 +210,20 @@ func bytesData[T int32 | int64](v *Vector, at arrow.DataType) (*array.Data, erro
 	return array.NewData(at, v.n, bufs, nil, nulls, 0), nil
 }
 
+func (v *Vector) hasNulls() bool { return v.valid.Count(v.n) < v.n }
+
 // listData converts arrays, and maps, whose one child in Arrow is a struct of key and value.
 func listData(v *Vector, at, elem arrow.DataType) (*array.Data, error) {
 	offsets, ok := offsetsOf[int32](v)
 	if !ok {
 		v = v.copyRows()
 		offsets, _ = offsetsOf[int32](v)
+	}
+	if v.phys == PhysMap && v.kids[0].hasNulls() {
+		v = v.copyRows() // nulls between the rows are none of theirs
+		if offsets, _ = offsetsOf[int32](v); v.kids[0].hasNulls() {
+			return nil, errclass.New("NULL_MAP_KEY") // Arrow has no such maps
+		}
 	}
 	if v.kids[0].n > math.MaxInt32 {
 		return nil, fmt.Errorf("vec: more than %d elements in one batch do not fit Arrow type %s", math.MaxInt32, at)

@@ -48,6 +48,9 @@ func murmurBytes(b []byte, seed uint32) uint32 {
 	return murmurEnd(h, n)
 }
 
+// Murmur is the hash of some bytes.
+func Murmur(b []byte, seed uint32) uint32 { return murmurBytes(b, seed) }
+
 // PartitionHash hashes n rows of columns as Spark's hash() does, into dst, which is grown as needed. Without columns every row
 // has the seed.
 func PartitionHash(cols []*Vector, n int, dst []uint32) []uint32 {
@@ -132,7 +135,7 @@ func (v *Vector) murmurStored(i int, seed uint32) uint32 {
 	case PhysFloat64:
 		return murmurLong(canonicalBits(Fixed[float64](v)[i]), seed)
 	case PhysInt128:
-		return murmurBytes(minimalBytes(Fixed[Int128](v)[i]), seed)
+		return murmurBytes(MinimalBytes(Fixed[Int128](v)[i]), seed)
 	case PhysInterval:
 		x := Fixed[Interval](v)[i]
 		return murmurInt(uint32(x.Months), murmurInt(uint32(x.Days), murmurLong(uint64(x.Micros), seed)))
@@ -159,8 +162,8 @@ func (v *Vector) murmurStored(i int, seed uint32) uint32 {
 	return seed
 }
 
-// minimalBytes is the two's complement of x, highest byte first, in as few bytes as hold it with its sign.
-func minimalBytes(x Int128) []byte {
+// MinimalBytes is the two's complement of x, highest byte first, in as few bytes as hold it with its sign.
+func MinimalBytes(x Int128) []byte {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:], uint64(x.Hi))
 	binary.BigEndian.PutUint64(b[8:], x.Lo)

@@ -83,7 +83,7 @@ func TestMinimalBytes(t *testing.T) {
 	for _, s := range []string{"0", "1", "127", "128", "255", "-1", "-128", "-129", "9223372036854775808", "-9223372036854775809"} {
 		n, _ := new(big.Int).SetString(s, 10)
 		d, _ := types.DecimalFromBig(n, 0)
-		got := minimalBytes(Int128{d.Unscaled.LowBits(), d.Unscaled.HighBits()})
+		got := MinimalBytes(Int128{d.Unscaled.LowBits(), d.Unscaled.HighBits()})
 		x := new(big.Int).SetBytes(got)
 		if got[0] >= 0x80 {
 			x.Sub(x, new(big.Int).Lsh(big.NewInt(1), uint(len(got)*8)))

@@ -17,7 +17,11 @@ import (
 type Function struct {
 	Name    string
 	Aliases []string
-	Bind    func(b *Binding) (*Bound, error)
+	// Label is how calls are shown if not by the name that they are made by.
+	Label string
+	// ID tells functions of a program apart that have one name.
+	ID   string
+	Bind func(b *Binding) (*Bound, error)
 }
 
 // Binding is a call to be bound.
@@ -30,7 +34,13 @@ type Binding struct {
 	IgnoreNulls bool
 	// Within is set for WITHIN GROUP (ORDER BY x), where x is the first argument; Desc is its direction.
 	Within, Desc bool
+	// Keys are the sort keys of WITHIN GROUP (ORDER BY ...) for a function that lists its values in another order than their own. They
+	// are the last arguments.
+	Keys []Key
 }
+
+// Key says how an argument sorts values.
+type Key struct{ Desc, NullsFirst bool }
 
 // Bound is an aggregate call with everything settled.
 type Bound struct {
@@ -66,6 +76,11 @@ type States interface {
 	Bytes() int64
 }
 
+// Spreader is implemented by States whose Merge rounds even where a group is empty. Spread makes groups equal to group from.
+type Spreader interface {
+	Spread(from uint32, groups []uint32)
+}
+
 // families are the functions by subject. The registry is made of them when it is first asked and never changes.
 var families = []func() []*Function{
 	countFunctions,
@@ -80,7 +95,16 @@ var families = []func() []*Function{
 	pairFunctions,
 	sketchFunctions,
 	rankFunctions,
+	quantileFunctions,
 	productFunctions,
+	variantFunctions,
+	hllFunctions,
+	thetaFunctions,
+	tupleFunctions,
+	kllFunctions,
+	countMinFunctions,
+	bitmapFunctions,
+	histogramFunctions,
 }
 
 var registry = sync.OnceValue(func() map[string]*Function {

@@ -6,7 +6,7 @@ import (
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
-	"github.com/millrace/millrace/internal/expr/fn"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -30,7 +30,7 @@ func bindAverage(b *Binding, try bool) (*Bound, error) {
 	if err := c.Arity(1, 1); err != nil {
 		return nil, err
 	}
-	casts, err := c.Accept(fn.NumericOrInterval)
+	casts, err := acceptSummed(c)
 	if err != nil {
 		return nil, err
 	}
@@ -70,13 +70,9 @@ func bindAverage(b *Binding, try bool) (*Bound, error) {
 	return bound, nil
 }
 
-// averageType has four more digits behind the point, if there is room.
+// averageType has four more digits behind the point, at the cost of those before it where there is no room.
 func averageType(t types.DecimalType) types.DecimalType {
-	p, s := t.Precision+4, t.Scale+4
-	if p <= 38 {
-		return types.DecimalType{Precision: p, Scale: s}
-	}
-	return types.DecimalType{Precision: 38, Scale: max(38-(p-s), min(s, 6))}
+	return types.DecimalType{Precision: min(38, t.Precision+4), Scale: min(38, t.Scale+4)}
 }
 
 // averages are sums with their counts.
@@ -155,7 +151,7 @@ func decimalAverage(sum, result types.DecimalType, raise bool) func(e *expr.Eval
 				setNull(r, i)
 				if n[g] != 0 && raise {
 					e.Errs.Add(i, errclass.New("ARITHMETIC_OVERFLOW", "message", "Overflow in sum of decimals",
-						"alternative", " Use 'try_avg' to tolerate overflow and return NULL instead.", "config", `"spark.sql.ansi.enabled"`))
+						"alternative", " Use 'try_avg' to tolerate overflow and return NULL instead.", "config", errclass.Conf(setting.ANSI)))
 				}
 				continue
 			}
@@ -165,7 +161,7 @@ func decimalAverage(sum, result types.DecimalType, raise bool) func(e *expr.Eval
 				setNull(r, i)
 				if raise {
 					e.Errs.Add(i, errclass.New("NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "value", decimal.String(x, sum.Scale),
-						"precision", strconv.Itoa(result.Precision), "scale", strconv.Itoa(result.Scale), "config", `"spark.sql.ansi.enabled"`))
+						"precision", strconv.Itoa(result.Precision), "scale", strconv.Itoa(result.Scale), "config", errclass.Conf(setting.ANSI)))
 				}
 				continue
 			}

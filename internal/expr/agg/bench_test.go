@@ -88,3 +88,33 @@ func BenchmarkCollect(b *testing.B) {
 		s.Clear(all)
 	}
 }
+
+// BenchmarkCollectMany lists the values of very many groups, which come in small batches.
+func BenchmarkCollectMany(b *testing.B) {
+	const n, groups, batches = 128, 200_000, 4000
+	bld := vec.NewBuilder(types.String)
+	ids := make([]uint32, n)
+	for i := range n {
+		bld.AppendString("value " + strconv.Itoa(i))
+	}
+	v := bld.Finish()
+	bound, err := Lookup("collect_list").Bind(&Binding{Name: "collect_list", Args: []fn.Arg{{Type: types.String, Nullable: true, SQL: "x"}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		s := bound.New()
+		s.Grow(groups)
+		for k := range batches {
+			for i := range ids {
+				ids[i] = uint32((k*n + i) * 7919 % groups)
+			}
+			s.Update(&expr.Eval{}, ids, []*vec.Vector{v})
+		}
+		if out := s.Emit(&expr.Eval{}, ids); out.Len() != n {
+			b.Fatal(out.Len())
+		}
+	}
+	b.SetBytes(n * batches * 10)
+}

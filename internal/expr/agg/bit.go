@@ -27,7 +27,7 @@ func bindBits(b *Binding, name string, op bitOp) (*Bound, error) {
 	if err := c.Arity(1, 1); err != nil {
 		return nil, err
 	}
-	casts, err := c.Accept(fn.Integral)
+	casts, err := c.Accept(fn.IntegralOnly)
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,11 @@ func byFunctions() []*Function {
 // bindBy binds the value that belongs to the largest or smallest key. Rows with a null key do not count.
 func bindBy(b *Binding, sign int) (*Bound, error) {
 	c := b.call()
-	if err := c.Arity(2, 2); err != nil {
+	if err := c.Arity(2, 3); err != nil {
 		return nil, err
+	}
+	if len(b.Args) == 3 {
+		return bindTop(b, sign)
 	}
 	t, key := b.Args[0].Type, b.Args[1].Type
 	if !fn.Orderable(key) {

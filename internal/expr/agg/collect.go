@@ -1,6 +1,8 @@
 package agg
 
 import (
+	"slices"
+
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/vec"
@@ -54,15 +56,20 @@ func hasMap(t types.DataType) bool {
 	return false
 }
 
-// lists collect values. The values of all groups lie in chunks in the order in which they came; a group knows where its own are.
+// lists collect values. The values of all groups lie in chunks in the order in which they came; a group knows where its own are. The last
+// chunk is open: it is a list of pieces until it is large, because moving values means to look at all groups.
 type lists struct {
-	t      types.ArrayType
-	chunks []*vec.Vector
-	live   []int                 // values of each chunk that still belong to a group
-	refs   [][]ref               // by group
-	sets   []map[string]struct{} // by group: the values as keys, when only different ones are wanted
-	keys   vec.KeyBuffer
-	bytes  int64
+	t        types.ArrayType
+	chunks   []*vec.Vector
+	open     []*vec.Vector
+	starts   []uint32 // of the pieces, within the open chunk
+	openRows uint32
+	total    int                   // values in all chunks
+	live     int                   // those that still belong to a group
+	refs     [][]ref               // by group
+	sets     []map[string]struct{} // by group: the values as keys, when only different ones are wanted
+	keys     vec.KeyBuffer
+	bytes    int64
 }
 
 // ref is where a value lies.
@@ -104,17 +111,48 @@ func (s *lists) add(groups []uint32, v *vec.Vector) {
 			set[string(key)] = struct{}{}
 			s.bytes += int64(len(key)) + 48
 		}
-		s.refs[g] = append(s.refs[g], ref{chunk, uint32(len(rows))})
+		s.refs[g] = append(s.refs[g], ref{chunk, s.openRows + uint32(len(rows))})
 		rows = append(rows, uint32(i))
 	}
 	if len(rows) == 0 {
 		return
 	}
 	values := vec.Take(v, rows, nil).Flatten().Own()
-	s.chunks = append(s.chunks, values)
-	s.live = append(s.live, len(rows))
+	if s.sets != nil {
+		positiveZeros(values)
+	}
+	s.open, s.starts = append(s.open, values), append(s.starts, s.openRows)
+	s.openRows += uint32(len(rows))
+	s.total += len(rows)
+	s.live += len(rows)
 	s.bytes += int64(values.SizeBytes()) + int64(len(rows))*8
-	s.tidy()
+	switch {
+	case s.total >= 1024 && s.live*2 < s.total:
+		s.compact()
+	case int(s.openRows) >= max(chunkRows, s.total/maxShare):
+		s.seal()
+	}
+}
+
+// positiveZeros makes 0 of -0 in values of fractions and in what holds them: as they are equal, a set has the one for both.
+func positiveZeros(v *vec.Vector) {
+	switch v.Phys() {
+	case vec.PhysFloat64:
+		addZero(vec.Fixed[float64](v))
+	case vec.PhysFloat32:
+		addZero(vec.Fixed[float32](v))
+	}
+	for _, kid := range v.Kids() {
+		positiveZeros(kid)
+	}
+}
+
+func addZero[T float32 | float64](x []T) {
+	for i := range x {
+		if x[i] == 0 {
+			x[i] = 0
+		}
+	}
 }
 
 func (s *lists) Merge(_ *expr.Eval, groups []uint32, partial []*vec.Vector) {
@@ -135,57 +173,64 @@ func (s *lists) Merge(_ *expr.Eval, groups []uint32, partial []*vec.Vector) {
 	}
 }
 
-// maxChunks bounds how many chunks a list may be spread over.
-const maxChunks = 64
+// A chunk has chunkRows at least, and one in maxShare of all values: there are not many of them.
+const chunkRows, maxShare = 1 << 16, 64
 
-// tidy joins small chunks when there are many, and drops values that no group has any more when they are the larger part.
-func (s *lists) tidy() {
-	live, total := 0, 0
-	for i, c := range s.chunks {
-		live += s.live[i]
-		total += c.Len()
-	}
-	if len(s.chunks) <= maxChunks && (total < 1024 || live*2 >= total) {
+// fold makes one piece of the open chunk.
+func (s *lists) fold() {
+	if len(s.open) < 2 {
 		return
 	}
-	// Join the chunks from the end as long as they are not larger than what they are joined with; all when too much is dead.
-	from := len(s.chunks) - 1
-	size := s.chunks[from].Len()
-	for from > 0 && (live*2 < total || s.chunks[from-1].Len() <= size) {
-		from--
-		size += s.chunks[from].Len()
+	for _, v := range s.open {
+		s.bytes -= int64(v.SizeBytes())
 	}
-	if from == len(s.chunks)-1 {
-		from--
-	}
-	s.join(uint32(from))
+	all := vec.Concat(s.open).Own()
+	s.bytes += int64(all.SizeBytes())
+	clear(s.open)
+	s.open, s.starts = append(s.open[:0], all), s.starts[:1]
 }
 
-// join makes one chunk of all from the given one on.
-func (s *lists) join(from uint32) {
-	base := vec.Concat(s.chunks[from:])
+// find returns the vector and its row that a value lies in.
+func (s *lists) find(r ref) (*vec.Vector, int) {
+	if int(r.chunk) < len(s.chunks) {
+		return s.chunks[r.chunk], int(r.row)
+	}
+	i, exact := slices.BinarySearch(s.starts, r.row)
+	if !exact {
+		i--
+	}
+	return s.open[i], int(r.row - s.starts[i])
+}
+
+// seal closes the open chunk.
+func (s *lists) seal() {
+	s.fold()
+	s.chunks = append(s.chunks, s.open...)
+	s.open, s.starts, s.openRows = nil, nil, 0
+}
+
+// compact makes one chunk of all, without the values that no group has any more.
+func (s *lists) compact() {
+	s.seal()
+	base := vec.Concat(s.chunks)
 	offsets := make([]uint32, len(s.chunks))
 	n := uint32(0)
-	for i, c := range s.chunks[from:] {
-		offsets[int(from)+i] = n
+	for i, c := range s.chunks {
+		offsets[i] = n
 		n += uint32(c.Len())
+		s.bytes -= int64(c.SizeBytes())
 	}
-	rows := make([]uint32, 0, n)
+	rows := make([]uint32, 0, s.live)
 	for g := range s.refs {
 		for k, r := range s.refs[g] {
-			if r.chunk >= from {
-				s.refs[g][k] = ref{from, uint32(len(rows))}
-				rows = append(rows, offsets[r.chunk]+r.row)
-			}
+			s.refs[g][k] = ref{0, uint32(len(rows))}
+			rows = append(rows, offsets[r.chunk]+r.row)
 		}
 	}
 	values := vec.Take(base, rows, nil).Flatten().Own()
-	for _, c := range s.chunks[from:] {
-		s.bytes -= int64(c.SizeBytes())
-	}
 	s.bytes += int64(values.SizeBytes())
-	s.chunks = append(s.chunks[:from], values)
-	s.live = append(s.live[:from], len(rows))
+	s.chunks = append(s.chunks[:0], values)
+	s.total = len(rows)
 }
 
 func (s *lists) Emit(_ *expr.Eval, groups []uint32) *vec.Vector {
@@ -203,20 +248,22 @@ func (s *lists) gather(groups []uint32, n int) *vec.Vector {
 	if n == 0 {
 		return vec.NewBuilder(s.t.Element).Finish()
 	}
+	s.fold()
+	chunks := append(s.chunks[:len(s.chunks):len(s.chunks)], s.open...)
 	// Values of one chunk are taken together, then all are brought into order.
-	perChunk := make([][]uint32, len(s.chunks))
+	perChunk := make([][]uint32, len(chunks))
 	for _, g := range groups {
 		for _, r := range s.refs[g] {
 			perChunk[r.chunk] = append(perChunk[r.chunk], r.row)
 		}
 	}
-	starts := make([]uint32, len(s.chunks))
+	starts := make([]uint32, len(chunks))
 	parts := make([]*vec.Vector, 0, len(s.chunks))
 	at := uint32(0)
 	for c, rows := range perChunk {
 		starts[c] = at
 		if len(rows) > 0 {
-			parts = append(parts, vec.Take(s.chunks[c], rows, nil))
+			parts = append(parts, vec.Take(chunks[c], rows, nil))
 			at += uint32(len(rows))
 		}
 	}
@@ -237,9 +284,7 @@ func (s *lists) Save(groups []uint32) []*vec.Vector { return []*vec.Vector{s.Emi
 
 func (s *lists) Clear(groups []uint32) {
 	for _, g := range groups {
-		for _, r := range s.refs[g] {
-			s.live[r.chunk]--
-		}
+		s.live -= len(s.refs[g])
 		s.bytes -= int64(len(s.refs[g])) * 8
 		s.refs[g] = nil
 		if s.sets != nil {

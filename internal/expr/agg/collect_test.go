@@ -18,7 +18,9 @@ func TestListsAgainstModel(t *testing.T) {
 		s.Grow(groups)
 		model := make([][]string, groups)
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
-			switch rapid.IntRange(0, 4).Draw(t, "what") {
+			switch rapid.IntRange(0, 5).Draw(t, "what") {
+			case 2:
+				s.seal()
 			case 0:
 				g := uint32(rapid.IntRange(0, groups-1).Draw(t, "cleared"))
 				s.Clear([]uint32{g})

@@ -11,7 +11,7 @@ func countFunctions() []*Function {
 	return []*Function{
 		{Name: "count", Bind: bindCount},
 		{Name: "count_if", Bind: bindCountIf},
-		{Name: "regr_count", Bind: bindCount},
+		{Name: "regr_count", Bind: bindPairCount},
 	}
 }
 
@@ -22,6 +22,23 @@ func bindCount(b *Binding) (*Bound, error) {
 		Args: casts, Type: types.Long, State: []types.Field{field("count", types.Long, false)}, Orderless: true,
 		New: func() States { return &counts{} },
 	}, nil
+}
+
+// bindPairCount binds the number of rows in which both arguments are there.
+func bindPairCount(b *Binding) (*Bound, error) {
+	c := b.call()
+	if err := c.Arity(2, 2); err != nil {
+		return nil, err
+	}
+	casts, err := c.Accept(fn.Numeric)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := bindCount(b)
+	if err == nil {
+		bound.Args = casts
+	}
+	return bound, err
 }
 
 func bindCountIf(b *Binding) (*Bound, error) {

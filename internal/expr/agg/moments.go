@@ -162,6 +162,13 @@ func (s *moments) Save(groups []uint32) []*vec.Vector {
 	return cols
 }
 
+// Spread implements Spreader.
+func (s *moments) Spread(from uint32, groups []uint32) {
+	for _, g := range groups {
+		s.groups[g] = s.groups[from]
+	}
+}
+
 func (s *moments) Clear(groups []uint32) {
 	for _, g := range groups {
 		s.groups[g] = moment{}

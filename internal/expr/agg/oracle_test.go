@@ -190,7 +190,7 @@ func constant(t *testing.T, text string) *vec.Vector {
 		value, typ = fs, types.ArrayOf(types.Double)
 	} else if n, err := strconv.Atoi(text); err == nil {
 		value, typ = int32(n), types.Integer
-	} else if f, err := strconv.ParseFloat(text, 64); err == nil {
+	} else if f, err := strconv.ParseFloat(strings.TrimSuffix(text, "D"), 64); err == nil {
 		value, typ = f, types.Double
 	} else {
 		value, typ = text == "true", types.Boolean

@@ -6,34 +6,36 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/expr/fn"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
 
 func pairFunctions() []*Function {
 	one := func(name string, result pairResult) *Function {
-		return &Function{Name: name, Bind: func(b *Binding) (*Bound, error) { return bindPairs(b, false, result) }}
+		return &Function{Name: name, Bind: func(b *Binding) (*Bound, error) { return bindPairs(b, false, together, result) }}
 	}
-	// Regressions take the dependent variable first.
-	regr := func(name string, result pairResult) *Function {
-		return &Function{Name: name, Bind: func(b *Binding) (*Bound, error) { return bindPairs(b, true, result) }}
+	// Most regressions take the dependent variable first, where it is y.
+	regr := func(name string, by pairMethod, result pairResult) *Function {
+		return &Function{Name: name, Bind: func(b *Binding) (*Bound, error) { return bindPairs(b, true, by, result) }}
 	}
 	return []*Function{
 		one("covar_pop", func(p *pair, _ bool) (float64, bool, error) { return p.ck / p.n, true, nil }),
 		one("covar_samp", func(p *pair, _ bool) (float64, bool, error) { return p.ck / (p.n - 1), p.n > 1, nil }),
 		one("corr", correlation),
-		regr("regr_avgx", func(p *pair, _ bool) (float64, bool, error) { return p.x, true, nil }),
-		regr("regr_avgy", func(p *pair, _ bool) (float64, bool, error) { return p.y, true, nil }),
-		regr("regr_sxx", func(p *pair, _ bool) (float64, bool, error) { return p.xm, true, nil }),
-		regr("regr_syy", func(p *pair, _ bool) (float64, bool, error) { return p.ym, true, nil }),
-		regr("regr_sxy", func(p *pair, _ bool) (float64, bool, error) { return p.ck, true, nil }),
-		regr("regr_slope", func(p *pair, _ bool) (float64, bool, error) { return p.ck / p.xm, p.xm != 0, nil }),
-		regr("regr_intercept", func(p *pair, _ bool) (float64, bool, error) { return p.y - p.ck/p.xm*p.x, p.xm != 0, nil }),
-		regr("regr_r2", func(p *pair, _ bool) (float64, bool, error) {
-			if p.ym == 0 {
-				return 1, p.xm != 0, nil
+		regr("regr_avgx", sums, func(p *pair, _ bool) (float64, bool, error) { return p.x / p.n, true, nil }),
+		regr("regr_avgy", sums, func(p *pair, _ bool) (float64, bool, error) { return p.y / p.n, true, nil }),
+		regr("regr_sxx", apart, func(p *pair, _ bool) (float64, bool, error) { return p.xm, true, nil }),
+		regr("regr_syy", apart, func(p *pair, _ bool) (float64, bool, error) { return p.ym, true, nil }),
+		one("regr_sxy", func(p *pair, _ bool) (float64, bool, error) { return p.ck, true, nil }),
+		regr("regr_slope", apart, func(p *pair, _ bool) (float64, bool, error) { return p.ck / p.xm, p.xm != 0, nil }),
+		regr("regr_intercept", apart, func(p *pair, _ bool) (float64, bool, error) { return p.y - p.ck/p.xm*p.x, p.xm != 0, nil }),
+		one("regr_r2", func(p *pair, _ bool) (float64, bool, error) {
+			if p.xm == 0 {
+				return 1, p.ym != 0, nil
 			}
-			return p.ck * p.ck / p.xm / p.ym, p.xm != 0, nil
+			r := p.ck / math.Sqrt(p.xm*p.ym)
+			return r * r, p.ym != 0, nil
 		}),
 	}
 }
@@ -45,7 +47,7 @@ func correlation(p *pair, ansi bool) (float64, bool, error) {
 	case p.n <= 1:
 		return 0, false, nil
 	case d == 0 && ansi:
-		return 0, false, errclass.New("DIVIDE_BY_ZERO", "config", `"spark.sql.ansi.enabled"`)
+		return 0, false, errclass.New("DIVIDE_BY_ZERO", "config", errclass.Conf(setting.ANSI))
 	}
 	return p.ck / d, d != 0, nil
 }
@@ -53,10 +55,19 @@ func correlation(p *pair, ansi bool) (float64, bool, error) {
 // pairResult computes the result of a group that is not empty; ok false is null.
 type pairResult func(p *pair, ansi bool) (v float64, ok bool, err error)
 
+// pairMethod says how moments are added up: Spark's functions differ in it, which shows in their last digits.
+type pairMethod uint8
+
+const (
+	together pairMethod = iota // as correlations do
+	apart                      // the second moments as variances do
+	sums                       // x and y are sums instead of averages
+)
+
 // pair are the moments of two columns together. Rows with a null in either do not count.
 type pair struct{ n, x, y, ck, xm, ym float64 }
 
-func bindPairs(b *Binding, swap bool, result pairResult) (*Bound, error) {
+func bindPairs(b *Binding, swap bool, by pairMethod, result pairResult) (*Bound, error) {
 	c := b.call()
 	if err := c.Arity(2, 2); err != nil {
 		return nil, err
@@ -66,17 +77,22 @@ func bindPairs(b *Binding, swap bool, result pairResult) (*Bound, error) {
 		return nil, err
 	}
 	var state []types.Field
-	for _, name := range []string{"n", "xAvg", "yAvg", "ck", "xMk", "yMk"} {
+	names := []string{"n", "xAvg", "yAvg", "ck", "xMk", "yMk"}
+	if by == sums {
+		names[1], names[2] = "xSum", "ySum"
+	}
+	for _, name := range names {
 		state = append(state, field(name, types.Double, false))
 	}
 	return &Bound{
 		Args: casts, Type: types.Double, Nullable: true, State: state,
-		New: func() States { return &pairs{result: result, swap: swap, ansi: b.ANSI} },
+		New: func() States { return &pairs{result: result, by: by, swap: swap, ansi: b.ANSI} },
 	}, nil
 }
 
 type pairs struct {
 	result pairResult
+	by     pairMethod
 	swap   bool // the first argument is y
 	ansi   bool
 	groups []pair
@@ -97,12 +113,22 @@ func (s *pairs) Update(_ *expr.Eval, groups []uint32, args []*vec.Vector) {
 		}
 		p := &s.groups[g]
 		p.n++
+		if s.by == sums {
+			p.x += x[i]
+			p.y += y[i]
+			continue
+		}
 		dx, dy := x[i]-p.x, y[i]-p.y
 		dxN, dyN := dx/p.n, dy/p.n
 		newX, newY := p.x+dxN, p.y+dyN
 		p.ck += dx * (y[i] - newY)
-		p.xm += dx * (x[i] - newX)
-		p.ym += dy * (y[i] - newY)
+		if s.by == apart {
+			p.xm += dx * (dx - dxN)
+			p.ym += dy * (dy - dyN)
+		} else {
+			p.xm += dx * (x[i] - newX)
+			p.ym += dy * (y[i] - newY)
+		}
 		p.x, p.y = newX, newY
 	}
 }
@@ -116,11 +142,15 @@ func (s *pairs) Merge(_ *expr.Eval, groups []uint32, partial []*vec.Vector) {
 		}
 		p := &s.groups[g]
 		n := p.n + o.n
+		if s.by == sums {
+			p.n, p.x, p.y = n, p.x+o.x, p.y+o.y
+			continue
+		}
 		dx, dy := o.x-p.x, o.y-p.y
 		dxN, dyN := dx/n, dy/n
-		p.ck += o.ck + dx*dyN*p.n*o.n
-		p.xm += o.xm + dx*dxN*p.n*o.n
-		p.ym += o.ym + dy*dyN*p.n*o.n
+		p.ck = p.ck + o.ck + dx*dyN*p.n*o.n
+		p.xm = p.xm + o.xm + dx*dxN*p.n*o.n
+		p.ym = p.ym + o.ym + dy*dyN*p.n*o.n
 		p.x += dxN * o.n
 		p.y += dyN * o.n
 		p.n = n
@@ -160,6 +190,13 @@ func (s *pairs) Save(groups []uint32) []*vec.Vector {
 		}
 	}
 	return cols
+}
+
+// Spread implements Spreader.
+func (s *pairs) Spread(from uint32, groups []uint32) {
+	for _, g := range groups {
+		s.groups[g] = s.groups[from]
+	}
 }
 
 func (s *pairs) Clear(groups []uint32) {

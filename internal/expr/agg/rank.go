@@ -1,7 +1,6 @@
 package agg
 
 import (
-	"bytes"
 	"math"
 	"slices"
 
@@ -19,7 +18,6 @@ func rankFunctions() []*Function {
 		{Name: "percentile_cont", Bind: bindPercentileCont},
 		{Name: "percentile_disc", Bind: bindPercentileDisc},
 		{Name: "median", Bind: bindMedian},
-		{Name: "percentile_approx", Aliases: []string{"approx_percentile"}, Bind: bindPercentileApprox},
 		{Name: "mode", Bind: bindMode},
 		{Name: "listagg", Aliases: []string{"string_agg"}, Bind: bindListAgg},
 	}
@@ -63,6 +61,14 @@ func (b *Binding) fractions(i int) (fs []float64, many bool, err error) {
 		return errclass.New("DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE", "sqlExpr", b.call().SQL(), "exprName", "percentage", "valueRange", "[0.0, 1.0]",
 			"currentValue", a.SQL)
 	}
+	accepted := make([]fn.Accept, i+1)
+	for k := range accepted {
+		accepted[k] = fn.AnyType
+	}
+	accepted[i] = fn.CastTo(types.Double, types.ArrayType{Element: types.Double, ContainsNull: true})
+	if _, err := b.call().Accept(append(accepted, fn.AnyType)...); err != nil {
+		return nil, false, err
+	}
 	if a.Const == nil {
 		return nil, false, errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", b.call().SQL(), "inputName", "`percentage`",
 			"inputType", `"DOUBLE"`, "inputExpr", `"`+a.SQL+`"`)
@@ -70,18 +76,14 @@ func (b *Binding) fractions(i int) (fs []float64, many bool, err error) {
 	if a.Const.IsNull(0) {
 		return nil, false, errclass.New("DATATYPE_MISMATCH.UNEXPECTED_NULL", "sqlExpr", b.call().SQL(), "exprName", "percentage")
 	}
-	v, span := a.Const, vec.Span{Len: 1}
-	if _, many = a.Type.(types.ArrayType); many {
-		var owner *vec.Vector
-		span, owner = a.Const.SpanAt(0)
-		v = owner.Kids()[0]
+	fs, many, ok := fn.ConstDoubles(a)
+	if !ok {
+		return nil, many, bad()
 	}
-	for k := span.Off; k < span.Off+span.Len; k++ {
-		f, ok := constFloat(fn.Arg{Const: vec.Take(v, []uint32{k}, nil)})
-		if !ok || !(f >= 0 && f <= 1) {
+	for _, f := range fs {
+		if !(f >= 0 && f <= 1) {
 			return nil, many, bad()
 		}
-		fs = append(fs, f)
 	}
 	return fs, many, nil
 }
@@ -96,7 +98,11 @@ func bindPercentile(b *Binding) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	casts, err := c.Accept(fn.Numeric, fn.AnyType, fn.Integral)
+	values := fn.NumericOrInterval
+	if len(b.Args) == 3 && !isOne(b.Args[2]) {
+		values = fn.Numeric
+	}
+	casts, err := c.Accept(values, fn.AnyType, fn.IntegralOnly)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +145,7 @@ func bindPercentileCont(b *Binding) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	casts, err := b.call().Accept(fn.Numeric, fn.AnyType)
+	casts, err := b.call().Accept(fn.NumericOrInterval, fn.AnyType)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +161,7 @@ func bindPercentileDisc(b *Binding) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	casts, err := b.call().Accept(fn.Numeric, fn.AnyType)
+	casts, err := b.call().Accept(fn.NumericOrInterval, fn.AnyType)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +174,7 @@ func bindMedian(b *Binding) (*Bound, error) {
 	if err := b.call().Arity(1, 1); err != nil {
 		return nil, err
 	}
-	casts, err := b.call().Accept(fn.Numeric)
+	casts, err := b.call().Accept(fn.NumericOrInterval)
 	if err != nil {
 		return nil, err
 	}
@@ -189,19 +195,25 @@ func interpolated(b *Binding, casts []types.DataType, fs []float64, many bool) *
 
 // ordered picks results, by fractions, from the values of a group in order.
 func ordered(b *Binding, casts []types.DataType, fs []float64, many bool, pick func(x []float64, f float64) float64) *Bound {
-	if !types.Equal(b.arg(casts, 0), types.Double) {
-		casts[0] = types.Double
+	t := b.arg(casts, 0)
+	if fn.IsNumeric(t) && !types.Equal(t, types.Double) {
+		t, casts[0] = types.Double, types.Double
 	}
-	result := resultOf(types.Double, many)
+	result := resultOf(t, many)
+	put := appendCentre(t)
 	return &Bound{
-		Args: casts, Type: result, Nullable: true, State: []types.Field{field("values", types.ArrayType{Element: types.Double}, false)},
-		New: newRanks(types.Double, result, func(out *vec.Builder, v *vec.Vector, s vec.Span) {
-			x := vec.Fixed[float64](v)[s.Off : s.Off+s.Len]
+		Args: casts, Type: result, Nullable: true, State: []types.Field{field("values", types.ArrayType{Element: t}, false)},
+		New: newRanks(t, result, func(out *vec.Builder, v *vec.Vector, s vec.Span) {
+			x := make([]float64, s.Len)
+			at := doubles(v)
+			for k := range x {
+				x[k] = at(int(s.Off) + k)
+			}
 			slices.SortFunc(x, compareNumbers[float64])
 			if b.Desc {
 				slices.Reverse(x)
 			}
-			appendResults(out, many, fs, func(out *vec.Builder, f float64) { out.AppendFloat64(pick(x, f)) })
+			appendResults(out, many, fs, func(out *vec.Builder, f float64) { put(out, pick(x, f)) })
 		}),
 	}
 }
@@ -225,38 +237,6 @@ func appendResults(out *vec.Builder, many bool, fs []float64, one func(out *vec.
 	out.EndList()
 }
 
-// bindPercentileApprox binds percentile_approx(x, fractions[, accuracy]): the smallest value that is not below so many of the others.
-func bindPercentileApprox(b *Binding) (*Bound, error) {
-	c := b.call()
-	if err := c.Arity(2, 3); err != nil {
-		return nil, err
-	}
-	fs, many, err := b.fractions(1)
-	if err != nil {
-		return nil, err
-	}
-	casts, err := c.Accept(fn.NumericOrTime, fn.AnyType, fn.Integral)
-	if err != nil {
-		return nil, err
-	}
-	t := b.arg(casts, 0)
-	result := resultOf(t, many)
-	return &Bound{
-		Args: casts, Type: result, Nullable: true, State: []types.Field{field("values", types.ArrayType{Element: t}, false)},
-		New: newRanks(t, result, func(out *vec.Builder, v *vec.Vector, s vec.Span) {
-			rows := make([]int, s.Len)
-			for k := range rows {
-				rows[k] = int(s.Off) + k
-			}
-			slices.SortFunc(rows, func(x, y int) int { return vec.Compare(v, x, v, y) })
-			appendResults(out, many, fs, func(out *vec.Builder, f float64) {
-				at := max(int(math.Ceil(f*float64(len(rows))))-1, 0)
-				appendRow(out, v, rows[at])
-			})
-		}),
-	}, nil
-}
-
 // appendRow appends row i, which is not null, to a builder of the same type.
 func appendRow(out *vec.Builder, v *vec.Vector, i int) {
 	// The values come from a vector of the builder's type, so they always fit.
@@ -278,9 +258,11 @@ func bindMode(b *Binding) (*Bound, error) {
 	smallest := b.Within && !b.Desc
 	if len(b.Args) == 2 {
 		v := b.Args[1].Const
-		if v == nil || v.Phys() != vec.PhysBool {
-			return nil, errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", b.call().SQL(), "inputName", "`deterministic`",
-				"inputType", `"BOOLEAN"`, "inputExpr", `"`+b.Args[1].SQL+`"`)
+		if v == nil {
+			return nil, errclass.New("NON_FOLDABLE_ARGUMENT", "funcName", "`mode`", "paramName", "`deterministic`", "paramType", `"BOOLEAN"`)
+		}
+		if v.Phys() != vec.PhysBool {
+			return nil, b.call().NotFoldable(1, "`deterministic`", `"BOOLEAN"`)
 		}
 		smallest = !v.IsNull(0) && vec.At[uint8](v, 0) != 0
 	}
@@ -303,53 +285,6 @@ func bindMode(b *Binding) (*Bound, error) {
 				}
 			}
 			appendRow(out, part, best)
-		}),
-	}, nil
-}
-
-// bindListAgg binds the texts of a group joined by a constant, which is nothing by default.
-func bindListAgg(b *Binding) (*Bound, error) {
-	c := b.call()
-	if err := c.Arity(1, 2); err != nil {
-		return nil, err
-	}
-	casts, err := c.Accept(fn.Text)
-	if err != nil {
-		return nil, err
-	}
-	sep := ""
-	if len(b.Args) == 2 {
-		v := b.Args[1].Const
-		if v == nil || v.Phys() != vec.PhysBytes && v.Phys() != vec.PhysNull {
-			return nil, errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", c.SQL(), "inputName", "`delimiter`",
-				"inputType", `"STRING"`, "inputExpr", `"`+b.Args[1].SQL+`"`)
-		}
-		if !v.IsNull(0) {
-			sep = string(v.BytesAt(0))
-		}
-	}
-	return &Bound{
-		Args: casts, Type: types.String, Nullable: true,
-		State: []types.Field{field("values", types.ArrayType{Element: types.String}, false)},
-		New: newRanks(types.String, types.String, func(out *vec.Builder, v *vec.Vector, s vec.Span) {
-			rows := make([]int, s.Len)
-			for k := range rows {
-				rows[k] = int(s.Off) + k
-			}
-			if b.Within {
-				slices.SortStableFunc(rows, func(x, y int) int { return bytes.Compare(v.BytesAt(x), v.BytesAt(y)) })
-				if b.Desc {
-					slices.Reverse(rows)
-				}
-			}
-			buf := out.Buffer()
-			for k, row := range rows {
-				if k > 0 {
-					buf = append(buf, sep...)
-				}
-				buf = append(buf, v.BytesAt(row)...)
-			}
-			out.CommitBytes(buf)
 		}),
 	}, nil
 }

@@ -28,7 +28,8 @@ func bindApproxCountDistinct(b *Binding) (*Bound, error) {
 	rsd := 0.05
 	if len(b.Args) == 2 {
 		v, ok := constFloat(b.Args[1])
-		if !ok {
+		_, isDecimal := b.Args[1].Type.(types.DecimalType)
+		if !ok || !isDecimal && !types.SameType(b.Args[1].Type, types.Double) {
 			return nil, errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", c.SQL(), "inputName", "`relativeSD`",
 				"inputType", `"DOUBLE"`, "inputExpr", `"`+b.Args[1].SQL+`"`)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/expr/fn"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -16,6 +17,14 @@ func sumFunctions() []*Function {
 		{Name: "sum", Bind: func(b *Binding) (*Bound, error) { return bindSum(b, false) }},
 		{Name: "try_sum", Bind: func(b *Binding) (*Bound, error) { return bindSum(b, true) }},
 	}
+}
+
+// acceptSummed casts what is to be summed: numbers and intervals are, and timestamps as seconds.
+func acceptSummed(c *fn.Binding) ([]types.DataType, error) {
+	if len(c.Args) == 1 && types.SameType(c.Args[0].Type, types.Timestamp) {
+		return []types.DataType{types.Double}, nil
+	}
+	return c.Accept(fn.NumericOrInterval)
 }
 
 // overflow says what a sum does that does not fit.
@@ -42,7 +51,7 @@ func bindSum(b *Binding, try bool) (*Bound, error) {
 	if err := c.Arity(1, 1); err != nil {
 		return nil, err
 	}
-	casts, err := c.Accept(fn.NumericOrInterval)
+	casts, err := acceptSummed(c)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +170,7 @@ func sumOverflow(t types.DataType) error {
 		return errclass.New("INTERVAL_ARITHMETIC_OVERFLOW.WITH_SUGGESTION", "functionName", "`try_add`")
 	}
 	return errclass.New("ARITHMETIC_OVERFLOW", "message", "overflow",
-		"alternative", " Use 'try_add' to tolerate overflow and return NULL instead.", "config", `"spark.sql.ansi.enabled"`)
+		"alternative", " Use 'try_add' to tolerate overflow and return NULL instead.", "config", errclass.Conf(setting.ANSI))
 }
 
 func (s *intSums[T]) Merge(e *expr.Eval, groups []uint32, partial []*vec.Vector) {
@@ -369,7 +378,7 @@ func (s *decimalSums) Emit(e *expr.Eval, groups []uint32) *vec.Vector {
 		for i, g := range groups {
 			if s.has[g] && s.over(g) {
 				e.Errs.Add(i, errclass.New("ARITHMETIC_OVERFLOW", "message", "Overflow in sum of decimals",
-					"alternative", " Use 'try_sum' to tolerate overflow and return NULL instead.", "config", `"spark.sql.ansi.enabled"`))
+					"alternative", " Use 'try_sum' to tolerate overflow and return NULL instead.", "config", errclass.Conf(setting.ANSI)))
 			}
 		}
 	}

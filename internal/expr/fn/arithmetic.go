@@ -11,9 +11,14 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
+// operators are those that functions stand for.
+var operators = map[string]string{
+	"try_add": "+", "try_subtract": "-", "try_multiply": "*", "try_divide": "/", "try_mod": "%", "mod": "%", "equal_null": "<=>",
+}
+
 func arithmeticFunctions() []*Function {
 	arith := func(name string, try bool, aliases ...string) *Function {
-		op := map[string]string{"try_add": "+", "try_subtract": "-", "try_multiply": "*", "try_divide": "/", "try_mod": "%", "mod": "%"}[name]
+		op := operators[name]
 		if op == "" {
 			op = name
 		}
@@ -29,12 +34,12 @@ func arithmeticFunctions() []*Function {
 const (
 	numberOrInterval = `("NUMERIC" or "INTERVAL DAY TO SECOND" or "INTERVAL YEAR TO MONTH" or "INTERVAL")`
 	doubleOrDecimal  = `("DOUBLE" or "DECIMAL")`
-	longOrDecimal    = `("BIGINT" or "DECIMAL" or "INTERVAL DAY TO SECOND" or "INTERVAL YEAR TO MONTH")`
+	longOrDecimal    = `("BIGINT" or "DECIMAL" or "INTERVAL YEAR TO MONTH" or "INTERVAL DAY TO SECOND")`
 )
 
 // bindArithmetic binds a binary operator.
 func bindArithmetic(b *Binding, op string, try bool) (*Bound, error) {
-	if len(b.Args) == 1 && (op == "-" || op == "+") {
+	if len(b.Args) == 1 && (op == "-" || op == "+") && !try {
 		if op == "-" {
 			return bindNegative(b)
 		}
@@ -43,6 +48,9 @@ func bindArithmetic(b *Binding, op string, try bool) (*Bound, error) {
 	if err := b.Arity(2, 2); err != nil {
 		return nil, err
 	}
+	if bound, done, err := bindTimeArithmetic(b, op, try); done {
+		return bound, err
+	}
 	if bound, done, err := bindTemporal(b, op, try); done {
 		return bound, err
 	}
@@ -50,7 +58,10 @@ func bindArithmetic(b *Binding, op string, try bool) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound := &Bound{Args: casts(b, x, y), TakesConst: true}
+	bound := &Bound{Args: casts(b, x, y), TakesConst: true, TryArgs: try && (isText(b.Args[0].Type) || isText(b.Args[1].Type))}
+	if op == "/" || op == "%" || op == "div" || op == "pmod" {
+		bound.First = 1 // a divisor is looked at before what it divides
+	}
 	bound.Nullable = try || op == "/" || op == "%" || op == "div" || op == "pmod" || b.nullable(bound.Args)
 	mode := b.Mode()
 	if try {
@@ -71,6 +82,12 @@ func bindArithmetic(b *Binding, op string, try bool) (*Bound, error) {
 	case "/":
 		bound.CanFail = mode == expr.Raise
 		bound.New = func() Kernel { return divFloats(mode) }
+		for i, a := range b.Args {
+			if b.ANSI && isText(a.Type) && IsIntegral(b.Args[1-i].Type) { // the text has to be a whole number first
+				bound.Args[i] = types.Long
+				bound.New = func() Kernel { return fromLong(i, divFloats(mode)) }
+			}
+		}
 	case "div":
 		bound.CanFail = mode == expr.Raise
 		bound.New = func() Kernel { return divInts(mode, over == wrap) }
@@ -179,13 +196,22 @@ func operandTypes(b *Binding, op string) (x, y types.DataType, err error) {
 		y = stringOperand(b.ANSI, x)
 	}
 	if !IsNumeric(x) || !IsNumeric(y) {
-		if types.SameType(x, y) {
+		if types.SameType(x, y) && !isNull(b.Args[0].Type) && !isNull(b.Args[1].Type) {
 			return nil, nil, b.wrongOperator(op, x)
 		}
-		return nil, nil, b.differentTypes()
+		if b.ANSI && textX != textY { // the string is of the other's type first
+			other := x
+			if textX {
+				other = y
+			}
+			if _, ok := promoteString(nil, other); ok {
+				return nil, nil, b.wrongOperator(op, other)
+			}
+		}
+		return nil, nil, b.differentOperands(b.asOperand(op, b.Args[0].Type), b.asOperand(op, b.Args[1].Type))
 	}
 	if isDecimal(x) || isDecimal(y) {
-		if isFloating(x) || isFloating(y) {
+		if isFloating(x) || isFloating(y) || op == "/" && isNull(b.Args[0].Type) {
 			x, y = types.Double, types.Double
 		} else {
 			return literalDecimal(b.Args[0], x), literalDecimal(b.Args[1], y), nil
@@ -193,7 +219,10 @@ func operandTypes(b *Binding, op string) (x, y types.DataType, err error) {
 	}
 	if op == "div" {
 		if isFloating(x) || isFloating(y) {
-			return nil, nil, b.differentOperands(x, y)
+			if types.SameType(x, y) {
+				return nil, nil, b.wrongOperator(op, x)
+			}
+			return nil, nil, b.differentOperands(b.asOperand(op, x), b.asOperand(op, y))
 		}
 		return types.Long, types.Long, nil
 	}
@@ -210,6 +239,17 @@ func stringOperand(ansi bool, other types.DataType) types.DataType {
 		return types.Long
 	}
 	return types.Double
+}
+
+// asOperand is the type that an operand has by the time at which its like is looked for.
+func (b *Binding) asOperand(op string, t types.DataType) types.DataType {
+	switch {
+	case isText(t) && !b.ANSI && !((op == "+" || op == "-") && (isInterval(b.Args[0].Type) || isInterval(b.Args[1].Type))):
+		return types.Double
+	case op == "div" && IsIntegral(t):
+		return types.Long
+	}
+	return t
 }
 
 // literalDecimal is the decimal type of an integer operand: no wider than its value when it is a literal.
@@ -256,10 +296,22 @@ func (b *Binding) wrongOperator(op string, t types.DataType) error {
 		want = doubleOrDecimal
 	case "div":
 		want = longOrDecimal
-	case "%", "pmod":
+	case "*", "%", "pmod":
 		want = `"NUMERIC"`
 	}
-	return errclass.New("DATATYPE_MISMATCH.BINARY_OP_WRONG_TYPE", "sqlExpr", b.SQL(), "inputType", want, "actualDataType", quoteType(t))
+	return errclass.New("DATATYPE_MISMATCH.BINARY_OP_WRONG_TYPE", "sqlExpr", b.operatorSQL(), "inputType", want, "actualDataType", quoteType(t))
+}
+
+// operatorSQL is SQL for an operator that has not found out what its operands are to each other.
+func (b *Binding) operatorSQL() string {
+	op := infix[b.Name]
+	if own := operators[b.Name]; own != "" {
+		op = own
+	}
+	if op == "" || len(b.Args) != 2 {
+		return b.SQL()
+	}
+	return `"(` + b.Args[0].SQL + " " + op + " " + b.Args[1].SQL + `)"`
 }
 
 func (b *Binding) differentTypes() error {
@@ -267,5 +319,5 @@ func (b *Binding) differentTypes() error {
 }
 
 func (b *Binding) differentOperands(x, y types.DataType) error {
-	return errclass.New("DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES", "sqlExpr", b.SQL(), "left", quoteType(x), "right", quoteType(y))
+	return errclass.New("DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES", "sqlExpr", b.operatorSQL(), "left", quoteType(x), "right", quoteType(y))
 }

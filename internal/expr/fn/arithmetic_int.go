@@ -8,6 +8,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
 )
 
 // onOverflow says what integer arithmetic does when a result does not fit.
@@ -227,6 +228,25 @@ func divFloats(mode expr.Mode) Kernel {
 	}
 }
 
+// fromLong makes doubles of the BIGINTs that are argument i of a kernel.
+func fromLong(i int, kernel Kernel) Kernel {
+	var scratch []int64
+	double := vec.NewFixed(types.Double, 0)
+	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		double.ResetFixed(n)
+		dst := vec.Fixed[float64](double)
+		for k, v := range flat(args[i], n, &scratch) {
+			dst[k] = float64(v)
+		}
+		if args[i].Encoding() != vec.Const {
+			double.SetValidity(args[i].Validity())
+		}
+		with := [2]*vec.Vector{args[0], args[1]}
+		with[i] = double
+		return kernel(e, n, with[:], out)
+	}
+}
+
 // zeroRows deals with the rows whose divisor is zero.
 func zeroRows[T number](e *expr.Eval, args []*vec.Vector, out *vec.Vector, y []T, mode expr.Mode, err func() error) {
 	for i := range y {
@@ -287,7 +307,11 @@ func remInts[T signed](mode expr.Mode, positive bool) Kernel {
 			}
 			r := x[i] % d
 			if positive && r < 0 {
-				r = (r + d) % d
+				if s := int64(r) + int64(d); unsafe.Sizeof(r) < 4 { // small numbers are added as INT
+					r = T(s % int64(d))
+				} else {
+					r = (r + d) % d
+				}
 			}
 			dst[i] = r
 		}

@@ -11,7 +11,7 @@ import (
 
 func arrayFunctions() []*Function {
 	one := func(name string, keep func(t types.ArrayType) types.ArrayType, choose chooser) *Function {
-		return &Function{Name: name, Bind: func(b *Binding) (*Bound, error) { return bindOneArray(b, keep, choose) }}
+		return &Function{Name: name, Bind: func(b *Binding) (*Bound, error) { return bindOneArray(b, keep, sameValues, choose) }}
 	}
 	same := func(t types.ArrayType) types.ArrayType { return t }
 	two := func(name string, op setOp) *Function {
@@ -21,7 +21,13 @@ func arrayFunctions() []*Function {
 		return &Function{Name: name, Bind: func(b *Binding) (*Bound, error) { return bindArrayExtreme(b, sign) }}
 	}
 	return []*Function{
-		one("array_distinct", same, distinctRows),
+		{Name: "array_distinct", Bind: func(b *Binding) (*Bound, error) {
+			bound, err := bindOneArray(b, same, withoutNegativeZeros, distinctRows)
+			if t := b.Args; err == nil && isArray(t[0].Type) && !Orderable(t[0].Type) {
+				return nil, b.Unordered(t[0].Type)
+			}
+			return bound, err
+		}},
 		one("array_compact", func(t types.ArrayType) types.ArrayType { t.ContainsNull = false; return t }, notNullRows),
 		{Name: "sort_array", Bind: bindSortArray},
 		{Name: "array_sort", Bind: func(b *Binding) (*Bound, error) {
@@ -73,7 +79,12 @@ func arrayOf(t types.ArrayType, from func(args []*vec.Vector) *vec.Vector, choos
 	}
 }
 
-func bindOneArray(b *Binding, keep func(t types.ArrayType) types.ArrayType, choose chooser) (*Bound, error) {
+func sameValues(v *vec.Vector) *vec.Vector { return v }
+
+// bindOneArray binds a function whose results have elements of its argument, after a change to all of them.
+func bindOneArray(
+	b *Binding, keep func(t types.ArrayType) types.ArrayType, change func(kid *vec.Vector) *vec.Vector, choose chooser,
+) (*Bound, error) {
 	if err := b.Arity(1, 1); err != nil {
 		return nil, err
 	}
@@ -83,7 +94,7 @@ func bindOneArray(b *Binding, keep func(t types.ArrayType) types.ArrayType, choo
 	}
 	t = keep(t)
 	return &Bound{Args: make([]types.DataType, 1), Type: t, Nullable: b.Args[0].Nullable, New: func() Kernel {
-		return arrayOf(t, elements, choose)
+		return arrayOf(t, func(args []*vec.Vector) *vec.Vector { return change(elements(args)) }, choose)
 	}}, nil
 }
 
@@ -143,6 +154,18 @@ func appendDistinctMany(rows []uint32, start int, kid *vec.Vector, s vec.Span) [
 
 // bindSortArray binds sort_array(array[, ascending]); nulls come first when ascending and last otherwise.
 func bindSortArray(b *Binding) (*Bound, error) {
+	if len(b.Args) == 2 {
+		a := b.Args[1]
+		if !isArray(b.Args[0].Type) && !isNull(b.Args[0].Type) {
+			return nil, b.wrongType(0, anyArray.name)
+		}
+		if a.Const == nil {
+			return nil, b.NotFoldable(1, "`ascendingOrder`", quoteType(a.Type))
+		}
+		if !isNull(a.Type) && !isBoolean(a.Type) {
+			return nil, b.wrongType(1, boolean.name)
+		}
+	}
 	return bindSorted(b, 2, func(args []*vec.Vector, i int) (descending, nullsLast bool) {
 		descending = len(args) == 2 && vec.At[uint8](args[1], i) == 0
 		return descending, descending
@@ -153,9 +176,18 @@ func bindSorted(b *Binding, most int, order func(args []*vec.Vector, i int) (des
 	if err := b.Arity(1, most); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(anyArray, boolean)
+	array := anyArray
+	if most == 2 {
+		array.to = []types.DataType{types.ArrayType{Element: types.NullType{}, ContainsNull: true}}
+	}
+	c, err := b.Accept(array, boolean)
 	if err != nil {
 		return nil, err
+	}
+	if isNull(b.Args[0].Type) && most == 2 { // sort_array takes a null for an array of nulls
+		t := types.ArrayType{Element: types.NullType{}, ContainsNull: true}
+		c[0] = t
+		return &Bound{Args: c, Type: t, Nullable: true, New: func() Kernel { return allNull(t) }}, nil
 	}
 	t, ok := b.Args[0].Type.(types.ArrayType)
 	if !ok {
@@ -208,7 +240,7 @@ func bindArrayJoin(b *Binding) (*Bound, error) {
 	c, err := b.Accept(Accept{
 		name: `"ARRAY<STRING>"`, to: []types.DataType{strs},
 		has: func(t types.DataType) bool { e, ok := t.(types.ArrayType); return ok && isText(e.Element) },
-	}, text)
+	}, strict(text))
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +300,7 @@ func bindArrayRepeat(b *Binding) (*Bound, error) {
 	if err := b.Arity(2, 2); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(anyType, integer)
+	c, err := b.Accept(anyType, strict(integer))
 	if err != nil {
 		return nil, err
 	}
@@ -368,6 +400,9 @@ func (b *Binding) elementAny() ([]types.DataType, types.ArrayType, error) {
 
 func (b *Binding) elementTypes(array, value int) ([]types.DataType, types.ArrayType, error) {
 	arr, ok := b.Args[array].Type.(types.ArrayType)
+	if !ok && !isNull(b.Args[array].Type) && b.Name != "array_insert" {
+		return nil, arr, b.wrongType(array, `"ARRAY"`)
+	}
 	t := types.DataType(types.Null)
 	if ok {
 		t, ok = WiderType(arr.Element, b.Args[value].Type, b.ANSI)
@@ -396,11 +431,14 @@ func bindArrayInsert(b *Binding) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	to, ok := integer.implicit(b.Args[1], b.ANSI)
-	if !ok {
+	position := smallInt
+	position.strict = true
+	if _, ok := position.implicit(b.Args[1], b.ANSI); !ok || isNull(b.Args[1].Type) {
 		return nil, b.wrongType(1, integer.name)
 	}
-	c[1] = to
+	if !types.Equal(b.Args[1].Type, types.Integer) {
+		c[1] = types.Integer
+	}
 	return &Bound{Args: c, Type: t, Nullable: b.argNullable(c, 0) || b.argNullable(c, 1), NullsAreArgs: true, CanFail: true, New: func() Kernel {
 		return func(e *expr.Eval, n int, args []*vec.Vector, _ *vec.Vector) *vec.Vector {
 			from, base := both(func(args []*vec.Vector) *vec.Vector { return args[2] })
@@ -516,7 +554,7 @@ func bindTwoArrays(b *Binding, op setOp) (*Bound, error) {
 	return &Bound{Args: c, Type: t, Nullable: b.nullable(c), New: func() Kernel {
 		from, base := both(func(args []*vec.Vector) *vec.Vector { return args[1].Kids()[0].Flatten() })
 		var kid *vec.Vector
-		return arrayOf(t, func(args []*vec.Vector) *vec.Vector { kid = from(args); return kid },
+		return arrayOf(t, func(args []*vec.Vector) *vec.Vector { kid = withoutNegativeZeros(from(args)); return kid },
 			func(_ *expr.Eval, rows []uint32, args []*vec.Vector, i int) []uint32 {
 				s, _ := args[0].SpanAt(i)
 				r, _ := args[1].SpanAt(i)

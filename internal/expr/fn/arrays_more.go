@@ -1,8 +1,6 @@
 package fn
 
 import (
-	"math/rand/v2"
-
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
@@ -146,7 +144,7 @@ func bindSlice(b *Binding) (*Bound, error) {
 }
 
 func bindReverseArray(b *Binding) (*Bound, error) {
-	return bindOneArray(b, func(t types.ArrayType) types.ArrayType { return t },
+	return bindOneArray(b, func(t types.ArrayType) types.ArrayType { return t }, sameValues,
 		func(_ *expr.Eval, rows []uint32, args []*vec.Vector, i int) []uint32 {
 			s, _ := args[0].SpanAt(i)
 			for k := s.Len; k > 0; k-- {
@@ -158,21 +156,36 @@ func bindReverseArray(b *Binding) (*Bound, error) {
 
 // bindShuffle binds a random order of the elements.
 func bindShuffle(b *Binding) (*Bound, error) {
-	bound, err := bindOneArray(b, func(t types.ArrayType) types.ArrayType { return t },
-		func(e *expr.Eval, rows []uint32, args []*vec.Vector, i int) []uint32 {
+	if err := b.Arity(1, 2); err != nil {
+		return nil, err
+	}
+	seed, drawn, err := b.seedOf(1)
+	if err != nil {
+		return nil, err
+	}
+	t, ok := b.Args[0].Type.(types.ArrayType)
+	if !ok {
+		return nil, b.wrongType(0, `"ARRAY"`)
+	}
+	c := make([]types.DataType, len(b.Args))
+	return &Bound{Args: c, Type: t, Nullable: b.Args[0].Nullable, Nondeterministic: true, New: func() Kernel {
+		rows := &rowGen[*twister]{seed: seed, drawn: drawn, make: newTwister}
+		var gen *twister
+		shuffle := arrayOf(t, elements, func(_ *expr.Eval, rows []uint32, args []*vec.Vector, i int) []uint32 {
 			s, _ := args[0].SpanAt(i)
 			at := len(rows)
 			for k := range s.Len {
+				j := at + int(gen.below(int32(k)+1))
 				rows = append(rows, s.Off+k)
+				rows[at+int(k)], rows[j] = rows[j], s.Off+k
 			}
-			r := rand.New(rowSource(e, i, 0))
-			r.Shuffle(int(s.Len), func(x, y int) { rows[at+x], rows[at+y] = rows[at+y], rows[at+x] })
 			return rows
 		})
-	if err == nil {
-		bound.Nondeterministic = true
-	}
-	return bound, err
+		return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+			gen = rows.at(e, n, func(*twister) {}) // how much other rows would draw is unknown
+			return shuffle(e, n, args[:1], out)
+		}
+	}}, nil
 }
 
 // bindConcatArrays joins arrays of one type.
@@ -184,6 +197,11 @@ func bindConcatArrays(b *Binding) (*Bound, error) {
 	common, ok := CommonTypes(ts, b.ANSI)
 	t, isArr := common.(types.ArrayType)
 	if !ok || !isArr {
+		for i, t := range ts { // what is no array is taken for a text
+			if !isArray(t) && !isNull(t) {
+				ts[i] = types.String
+			}
+		}
 		return nil, b.dataDiffTypes(ts, "concat")
 	}
 	want := make([]types.DataType, len(b.Args))
@@ -234,12 +252,8 @@ func bindSequence(b *Binding) (*Bound, error) {
 	}
 	times := ok && isDateTime(t)
 	if !ok || !IsIntegral(t) && !times || times && len(b.Args) == 3 && !isInterval(b.Args[2].Type) {
-		step := "NULL"
-		if len(b.Args) == 3 {
-			step = b.Args[2].Type.SQL()
-		}
 		return nil, errclass.New("DATATYPE_MISMATCH.SEQUENCE_WRONG_INPUT_TYPES", "sqlExpr", b.SQL(), "functionName", "`sequence`",
-			"startType", `("TIMESTAMP" or "TIMESTAMP_NTZ" or "DATE")`, "stepType", `("INTERVAL" or "`+step+`")`, "otherStartType", `"INTEGRAL"`)
+			"startType", `("TIMESTAMP" or "TIMESTAMP_NTZ" or "DATE")`, "stepType", `("INTERVAL" or "INTERVAL YEAR TO MONTH" or "INTERVAL DAY TO SECOND")`, "otherStartType", `"INTEGRAL"`)
 	}
 	want := []types.DataType{t, t}
 	if len(b.Args) == 3 {

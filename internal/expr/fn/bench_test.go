@@ -34,8 +34,13 @@ func benchColumn(b *testing.B, t types.DataType) *vec.Vector {
 			values[i] = n%3 == 0
 		case types.StringType:
 			values[i] = "text number " + strconv.FormatInt(n, 10)
+		case types.TimeType:
+			values[i] = types.TimeOfDay(n * 1e9)
 		case types.ArrayType:
 			values[i] = []any{int32(n), int32(n + 1), int32(n - 1)}
+			if types.SameType(t.Element, types.Float) {
+				values[i] = []any{float32(n), float32(n + 1), float32(n - 1)}
+			}
 		}
 	}
 	v, err := vec.FromValues(t, values...)
@@ -90,6 +95,8 @@ func BenchmarkFunctions(b *testing.B) {
 		{"hash", []types.DataType{l, s}, nil},
 		{"xxhash64", []types.DataType{l, s}, nil},
 		{"sqrt", []types.DataType{d}, nil},
+		{"power", []types.DataType{d}, []any{3.0}},
+		{"like any", []types.DataType{s}, []any{"%a%", "b_c%"}},
 		{"round", []types.DataType{d}, []any{int32(2)}},
 		{"round", []types.DataType{dec}, []any{int32(1)}},
 		{"rand", nil, []any{int64(1)}},
@@ -97,6 +104,24 @@ func BenchmarkFunctions(b *testing.B) {
 		{"array_contains", []types.DataType{types.ArrayOf(i), i}, nil},
 		{"sort_array", []types.DataType{types.ArrayOf(i)}, nil},
 		{"array", []types.DataType{l, l}, nil},
+		{"tan", []types.DataType{d}, nil},
+		{"aes_encrypt", []types.DataType{s}, []any{"0000111122223333", "ECB"}},
+		{"make_valid_utf8", []types.DataType{s}, nil},
+		{"url_encode", []types.DataType{s}, nil},
+		{"sentences", []types.DataType{s}, nil},
+		{"mask", []types.DataType{s}, nil},
+		{"to_char", []types.DataType{dec}, []any{"999,999.99"}},
+		{"format_number", []types.DataType{d}, []any{int32(2)}},
+		{"format_string", nil, []any{"%08d", int64(5)}},
+		{"to_time", nil, []any{"12:34:56"}},
+		{"time_from_seconds", []types.DataType{l}, nil},
+		{"time_to_micros", []types.DataType{types.Time}, nil},
+		{"-", []types.DataType{types.Time, types.Time}, nil},
+		{"randstr", nil, []any{int32(8), int64(1)}},
+		{"uniform", nil, []any{int32(1), int32(100), int64(1)}},
+		{"shuffle", []types.DataType{types.ArrayOf(i)}, []any{int64(1)}},
+		{"uuid", nil, []any{int64(1)}},
+		{"vector_norm", []types.DataType{types.ArrayOf(types.Float)}, nil},
 	} {
 		cols := make([]*vec.Vector, 0, len(c.args))
 		nodes := make([]expr.Node, 0, len(c.args)+len(c.lit))

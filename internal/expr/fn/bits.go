@@ -41,16 +41,40 @@ func bitFunctions() []*Function {
 	}
 }
 
+func (b *Binding) notIntegral(t types.DataType) error {
+	return errclass.New("DATATYPE_MISMATCH.BINARY_OP_WRONG_TYPE", "sqlExpr", b.SQL(), "inputType", `"INTEGRAL"`, "actualDataType", quoteType(t))
+}
+
 func bindBits(b *Binding, op bitOp) (*Bound, error) {
 	if err := b.Arity(2, 2); err != nil {
 		return nil, err
 	}
 	x, y := b.Args[0].Type, b.Args[1].Type
-	switch {
-	case isText(x) && IsIntegral(y):
-		x = types.Long
-	case isText(y) && IsIntegral(x):
-		y = types.Long
+	if s, other, ok := oneString(x, y); ok && !isNull(other) {
+		// The string stands for what it meets, or outside of ANSI mode for a double.
+		as := types.DataType(types.Double)
+		if b.ANSI {
+			if as, ok = promoteString(s, other); !ok {
+				return nil, b.differentTypes()
+			}
+			if !IsIntegral(as) {
+				return nil, b.notIntegral(as)
+			}
+		}
+		if isText(x) {
+			x = as
+		} else {
+			y = as
+		}
+		if !b.ANSI && !isFractional(other) {
+			return nil, b.differentOperands(x, y)
+		}
+	} else if isText(x) && isText(y) && !b.ANSI {
+		return nil, b.notIntegral(types.Double)
+	}
+	if isDecimal(x) && IsIntegral(y) || isDecimal(y) && IsIntegral(x) { // a literal is a decimal of its digits first
+		x, y = literalDecimal(b.Args[0], x), literalDecimal(b.Args[1], y)
+		return nil, b.differentOperands(x, y)
 	}
 	t, ok := WiderType(x, y, b.ANSI)
 	if !ok {
@@ -60,10 +84,10 @@ func bindBits(b *Binding, op bitOp) (*Bound, error) {
 		t = types.Integer
 	}
 	if !IsIntegral(t) {
-		if !types.SameType(x, y) {
+		if !types.SameType(x, y) && !isText(b.Args[0].Type) && !isText(b.Args[1].Type) {
 			return nil, b.differentTypes()
 		}
-		return nil, errclass.New("DATATYPE_MISMATCH.BINARY_OP_WRONG_TYPE", "sqlExpr", b.SQL(), "inputType", `"INTEGRAL"`, "actualDataType", quoteType(t))
+		return nil, b.notIntegral(t)
 	}
 	c := casts(b, t, t)
 	return &Bound{Args: c, Type: t, Nullable: b.nullable(c), New: func() Kernel {
@@ -106,7 +130,7 @@ func bindBitNot(b *Binding) (*Bound, error) {
 	if err := b.Arity(1, 1); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(integral)
+	c, err := b.Accept(IntegralOnly)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +204,7 @@ func bindBitCount(b *Binding) (*Bound, error) {
 		return nil, err
 	}
 	c, err := b.Accept(Accept{
-		name: `("INTEGRAL" or "BOOLEAN")`, to: []types.DataType{types.Long},
+		name: `("INTEGRAL" or "BOOLEAN")`, to: []types.DataType{types.Integer}, strict: true,
 		has: func(t types.DataType) bool { return IsIntegral(t) || isBoolean(t) },
 	})
 	if err != nil {
@@ -217,7 +241,7 @@ func bindBitGet(b *Binding) (*Bound, error) {
 	if err := b.Arity(2, 2); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(integral, integer)
+	c, err := b.Accept(strict(integral), integer)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package fn
 
 import (
+	"slices"
+
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -20,7 +22,9 @@ func bindNot(b *Binding) (*Bound, error) {
 	if err := b.Arity(1, 1); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(boolean)
+	operand := boolean
+	operand.strict = !b.ANSI
+	c, err := b.Accept(operand)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +121,9 @@ func bindIn(b *Binding) (*Bound, error) {
 		ts[i] = a.Type
 	}
 	t, ok := CommonTypes(ts, b.ANSI)
+	if !ok && sameShapes(ts) { // the fields of structs may have other names
+		t, ok = ts[0], true
+	}
 	if !ok {
 		return nil, b.dataDiffTypes(ts, "in")
 	}
@@ -131,6 +138,10 @@ func bindIn(b *Binding) (*Bound, error) {
 	bound.Nullable = b.nullable(bound.Args)
 	bound.New = func() Kernel { return inKernel(compareKernel(t, cmpEq), vec.NewFixed(types.Boolean, 0)) }
 	return bound, nil
+}
+
+func sameShapes(ts []types.DataType) bool {
+	return !slices.ContainsFunc(ts, func(t types.DataType) bool { return !types.SameShape(ts[0], t) })
 }
 
 // setSize is the length from which a list of constants is looked up in a set.

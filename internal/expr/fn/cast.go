@@ -23,15 +23,15 @@ const (
 // CheckCast is the error of a cast that does not exist. sql is the text of the whole cast.
 func CheckCast(from, to types.DataType, mode CastMode, sql string) error {
 	ansi := mode != CastLegacy
-	if CanCast(from, to, ansi) {
+	if mode == CastTry && CanTryCast(from, to) || mode != CastTry && CanCast(from, to, ansi) {
 		return nil
 	}
 	quoted := `"` + sql + `"`
-	switch castPermission(from, to, ansi) {
-	case onlyLegacy:
+	switch permission := castPermission(from, to, ansi); {
+	case permission == onlyLegacy && mode == CastANSI:
 		return errclass.New("DATATYPE_MISMATCH.CAST_WITH_CONF_SUGGESTION", "sqlExpr", quoted, "srcType", quoteType(from),
 			"targetType", quoteType(to), "config", ansiConfig, "configVal", "'false'")
-	case otherWay:
+	case permission == otherWay:
 		name := "`UNIX_DATE`"
 		if kindOf(to) == kDate {
 			name = "`DATE_FROM_UNIX_DATE`"
@@ -39,12 +39,16 @@ func CheckCast(from, to types.DataType, mode CastMode, sql string) error {
 		return errclass.New("DATATYPE_MISMATCH.CAST_WITH_FUNC_SUGGESTION", "sqlExpr", quoted, "srcType", quoteType(from),
 			"targetType", quoteType(to), "functionNames", name)
 	}
+	if mode == CastANSI && CanTryCast(from, to) {
+		return errclass.New("DATATYPE_MISMATCH.CAST_WITH_FUNC_SUGGESTION", "sqlExpr", quoted, "srcType", quoteType(from),
+			"targetType", quoteType(to), "functionNames", "`try_cast`")
+	}
 	return errclass.New("DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION", "sqlExpr", quoted, "srcType", quoteType(from), "targetType", quoteType(to))
 }
 
 // CastNullable tells whether a cast's result may be null when its argument is or is not.
 func CastNullable(from, to types.DataType, mode CastMode, argument bool) bool {
-	return argument || mode == CastTry || ForcesNull(from, to)
+	return argument || mode == CastTry && !UpCast(from, to) || ForcesNull(from, to)
 }
 
 // BindCast binds a cast that CheckCast allows. Nullable is for an argument that may be null; CastNullable knows better.
@@ -53,7 +57,7 @@ func BindCast(from, to types.DataType, mode CastMode, zone *time.Location) (*Bou
 		return nil, err
 	}
 	c := castEnv{mode: mode, zone: zone}
-	bound := &Bound{Args: make([]types.DataType, 1), Type: to, Nullable: true, CanFail: mode == CastANSI && c.canFail(from, to)}
+	bound := &Bound{Args: make([]types.DataType, 1), Type: to, Nullable: true, CanFail: (mode == CastANSI || mode == CastLegacy && isAnsiInterval(from) || kindOf(from) == kVariant && mode != CastTry) && c.canFail(from, to)}
 	bound.New = func() Kernel { return c.kernel(from, to) }
 	if types.SameShape(from, to) {
 		bound.TakesConst = true
@@ -65,6 +69,8 @@ func BindCast(from, to types.DataType, mode CastMode, zone *time.Location) (*Bou
 type castEnv struct {
 	mode CastMode
 	zone *time.Location
+	// exact refuses decimals that are no timestamps, of which a cast takes the low bits.
+	exact bool
 }
 
 // fail deals with row i: its error under ANSI, null otherwise.
@@ -99,6 +105,9 @@ func (c castEnv) canFail(from, to types.DataType) bool {
 			return false
 		}
 	}
+	if kindOf(from) == kVariant {
+		return true
+	}
 	if isText(to) {
 		return false
 	}
@@ -115,6 +124,12 @@ func (c castEnv) kernel(from, to types.DataType) Kernel {
 	}
 	if isNull(from) {
 		return func(_ *expr.Eval, n int, _ []*vec.Vector, _ *vec.Vector) *vec.Vector { return vec.NewNulls(to, n) }
+	}
+	if kindOf(from) == kVariant {
+		return c.fromVariant(to)
+	}
+	if kindOf(to) == kVariant {
+		return toVariant(from)
 	}
 	if isText(to) {
 		return c.toText(from)
@@ -150,7 +165,9 @@ func retype(to types.DataType) Kernel {
 func invalidInput(value string, from, to types.DataType) error {
 	kind := errclass.NumberFormat
 	switch kindOf(to) {
-	case kBool, kTime:
+	case kTime: // texts are read as the default type first, whatever the digits
+		kind, to = errclass.Runtime, types.TimeType{Precision: 6}
+	case kBool:
 		kind = errclass.Runtime
 	case kDate, kTimestamp, kNTZ:
 		kind = errclass.DateTime

@@ -2,10 +2,10 @@ package fn
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 
 	"github.com/millrace/millrace/internal/decimal"
-	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/numtext"
 	"github.com/millrace/millrace/internal/vec"
@@ -272,13 +272,22 @@ func (c castEnv) intToUnits(from, to types.DataType, scale func(int64) (int64, b
 			x := load(args[0], i)
 			v, ok := scale(x)
 			if !ok {
-				e.Errs.Add(i, castOverflow(intLiteral(x, from), from, to))
+				c.interval(e, out, i, func() error { return castOverflow(intLiteral(x, from), from, to) })
 				continue
 			}
 			storeInt(out, i, v)
 		}
 		return out
 	}
+}
+
+// interval deals with row i of a cast to an interval, which fails in every mode but that of try_cast.
+func (c castEnv) interval(e *expr.Eval, out *vec.Vector, i int, err func() error) {
+	if c.mode == CastTry {
+		setNull(out, i)
+		return
+	}
+	e.Errs.Add(i, err())
 }
 
 // storeInt stores into a vector of 32 or 64 bit integers.
@@ -533,11 +542,21 @@ func (c castEnv) decimalToInt(from types.DecimalType, to types.DataType) Kernel 
 	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
 		out.ResetFixed(n)
 		bits := uint(64 - 8*out.Phys().Width())
+		asDouble := from.Precision > 18 && bits > 0 && c.mode != CastLegacy // Spark makes a double of it first
 		for i := range n {
 			if args[0].IsNull(i) {
 				continue
 			}
 			x := loadDecimal(args[0], i)
+			if asDouble {
+				f, most := decimal.Float64(x, from.Scale), float64(int64(1)<<(63-bits)-1)
+				if math.Floor(f) > most || math.Ceil(f) < -most-1 {
+					c.fail(e, out, i, func() error { return castOverflow(decimal.String(x, from.Scale)+"BD", from, to) })
+					continue
+				}
+				storeInt(out, i, int64(f))
+				continue
+			}
 			q, _ := decimal.QuoRem(x, decimal.Pow10(from.Scale))
 			v, ok := decimal.Int64(q)
 			if (!ok || v<<bits>>bits != v) && c.mode != CastLegacy {
@@ -550,6 +569,36 @@ func (c castEnv) decimalToInt(from types.DecimalType, to types.DataType) Kernel 
 	}
 }
 
+// scaleBig gives the low bits of x * unit / 10^scale, cut off or rounded half up, and whether they are all.
+func scaleBig(x *big.Int, unit int64, scale int, round bool) (v int64, fits bool) {
+	x.Mul(x, big.NewInt(unit))
+	if digits := len(x.Text(10)) - 1; !round && digits > 34 { // the product has no more digits, as in Java
+		drop := min(scale, digits-34)
+		x, scale = roundHalfEven(x, drop), scale-drop
+	}
+	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
+	rest := new(big.Int)
+	x.QuoRem(x, ten, rest)
+	if round && rest.Lsh(rest, 1).CmpAbs(ten) >= 0 {
+		x.Add(x, big.NewInt(int64(rest.Sign())))
+	}
+	if x.IsInt64() {
+		return x.Int64(), true
+	}
+	low := new(big.Int).And(x, new(big.Int).SetUint64(math.MaxUint64))
+	return int64(low.Uint64()), false
+}
+
+// roundHalfEven drops digits of a number.
+func roundHalfEven(x *big.Int, digits int) *big.Int {
+	unit, rest := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil), new(big.Int)
+	q, _ := new(big.Int).QuoRem(x, unit, rest)
+	if c := rest.Lsh(rest, 1).CmpAbs(unit); c > 0 || c == 0 && q.Bit(0) == 1 {
+		q.Add(q, big.NewInt(int64(x.Sign())))
+	}
+	return q
+}
+
 // decimalToUnits multiplies by a unit: to a timestamp cutting digits off, to an interval rounding.
 func (c castEnv) decimalToUnits(from types.DecimalType, to types.DataType, unit int64, round bool) Kernel {
 	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
@@ -559,21 +608,32 @@ func (c castEnv) decimalToUnits(from types.DecimalType, to types.DataType, unit 
 				continue
 			}
 			x := loadDecimal(args[0], i)
-			p, ok := decimal.Mul(x, decimal.FromInt64(unit), 0, decimal.MaxPrecision)
-			if round {
-				p = decimal.DownScale(p, from.Scale)
-			} else {
-				p, _ = decimal.QuoRem(p, decimal.Pow10(from.Scale))
-			}
-			v, fits := decimal.Int64(p)
-			if !ok || !fits || out.Phys() == vec.PhysInt32 && v != int64(int32(v)) {
-				if to != types.DataType(types.Timestamp) {
-					e.Errs.Add(i, castOverflow(decimal.String(x, from.Scale)+"BD", from, to))
+			v, fits := int64(0), false
+			if c.exact && from.Scale > 6 {
+				if _, rest := decimal.QuoRem(x, decimal.Pow10(from.Scale-6)); rest != (decimal.Int{}) {
+					e.Errs.Add(i, overflowError("there are digits behind the microseconds", ""))
 					continue
 				}
-				c.fail(e, out, i, func() error {
-					return errclass.New("ARITHMETIC_OVERFLOW", "message", "overflow", "alternative", "", "config", ansiConfig)
-				})
+			}
+			if p, ok := decimal.Mul(x, decimal.FromInt64(unit), 0, 34); ok {
+				if round {
+					p = decimal.DownScale(p, from.Scale)
+				} else {
+					p, _ = decimal.QuoRem(p, decimal.Pow10(from.Scale))
+				}
+				if v, fits = decimal.Int64(p); !fits {
+					v = int64(p.Lo)
+				}
+			} else {
+				v, fits = scaleBig(decimal.Big(x), unit, from.Scale, round)
+			}
+			// A timestamp has the low bits of what does not fit, in every mode.
+			if round && (!fits || out.Phys() == vec.PhysInt32 && v != int64(int32(v))) {
+				c.interval(e, out, i, func() error { return castOverflow(decimal.String(x, from.Scale)+"BD", from, to) })
+				continue
+			}
+			if !fits && c.exact {
+				e.Errs.Add(i, overflowError("overflow", ""))
 				continue
 			}
 			storeInt(out, i, v)

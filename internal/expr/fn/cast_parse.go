@@ -98,7 +98,11 @@ func parseIntervals[T vec.FixedWidth](c castEnv, to types.DataType, parse func(s
 			}
 			x, ok := parse(args[0].StringAt(i))
 			if !ok {
-				c.fail(e, out, i, func() error { return intervalFormat(string(args[0].BytesAt(i)), to) })
+				if c.mode == CastTry {
+					setNull(out, i)
+				} else {
+					e.Errs.Add(i, intervalFormat(string(args[0].BytesAt(i)), to))
+				}
 				continue
 			}
 			dst[i] = x
@@ -191,8 +195,14 @@ func (c castEnv) parseTimestamps(z *datetime.Zone) Kernel {
 	var now int64
 	parse := parseRows(c, types.Timestamp, func(s []byte) (int64, bool) { return parseTimestamp(s, z, now) })
 	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
-		if e.Batch != nil {
+		if e.Batch != nil && e.Batch.Now != 0 {
 			now = e.Batch.Now
+		} else {
+			for i := range n { // where constants are folded there is no today
+				if t, ok := datetime.ParseText(args[0].BytesAt(i)); ok && !t.HasDate && !args[0].IsNull(i) {
+					e.Errs.Add(i, errclass.New("INTERNAL_ERROR", "message", "a time without a date is no constant"))
+				}
+			}
 		}
 		return parse(e, n, args, out)
 	}

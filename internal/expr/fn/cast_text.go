@@ -7,6 +7,7 @@ import (
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/interval"
+	"github.com/millrace/millrace/internal/jsonrow"
 	"github.com/millrace/millrace/internal/numtext"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -120,6 +121,12 @@ func (c castEnv) writer(t types.DataType) textWriter {
 	case types.YearMonthIntervalType:
 		return func(b []byte, v *vec.Vector, i int) []byte {
 			return interval.AppendYearMonth(b, vec.At[int32](v, i), t.Start, t.End)
+		}
+	case types.VariantType:
+		z := datetime.NewZone(c.zone)
+		return func(b []byte, v *vec.Vector, i int) []byte {
+			b, _ = jsonrow.AppendVariant(b, variantAt(v, i), z)
+			return b
 		}
 	case types.ArrayType:
 		element := c.part(t.Element)

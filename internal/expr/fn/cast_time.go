@@ -25,8 +25,8 @@ func (c castEnv) fromTime(from, to types.DataType) Kernel {
 		return shiftMicros(datetime.NewZone(c.zone), (*datetime.Zone).Local)
 	case f == kNTZ && t == kTimestamp:
 		return shiftMicros(datetime.NewZone(c.zone), (*datetime.Zone).Instant)
-	case f == kNTZ && t == kTime:
-		return microsToTime
+	case f == kTime && t == kTime:
+		return truncateNanos(to.(types.TimeType).Precision)
 	case f == kTimestamp && t == kBool:
 		return notZero[int64]
 	case f == kTimestamp && t == kFloat:
@@ -93,13 +93,20 @@ func shiftMicros(z *datetime.Zone, shift func(*datetime.Zone, int64) int64) Kern
 	}
 }
 
-func microsToTime(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
-	out.ResetFixed(n)
-	x, dst := vec.Fixed[int64](args[0]), vec.Fixed[int64](out)
-	for i := range x {
-		dst[i] = datetime.FloorMod(x[i], datetime.Day) * 1000
+// truncateNanos cuts a time of day off behind some digits.
+func truncateNanos(precision int) Kernel {
+	unit := int64(1e9)
+	for range precision {
+		unit /= 10
 	}
-	return out
+	return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		out.ResetFixed(n)
+		dst := vec.Fixed[int64](out)
+		for i, x := range vec.Fixed[int64](args[0]) {
+			dst[i] = x - x%unit
+		}
+		return out
+	}
 }
 
 func microsToSeconds(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
@@ -181,6 +188,9 @@ func (c castEnv) literal(t types.DataType) textWriter {
 
 // fromInterval casts ANSI intervals.
 func (c castEnv) fromInterval(from, to types.DataType) Kernel {
+	if c.mode == CastLegacy { // what does not fit fails in that mode, too
+		c.mode = CastANSI
+	}
 	unit, scale := int64(1), 0
 	switch f := from.(type) {
 	case types.DayTimeIntervalType:
@@ -245,14 +255,13 @@ func (c castEnv) intervalToDecimal(t types.DecimalType, unit int64, scale int) K
 			} else {
 				x = vec.At[int64](v, i)
 			}
-			d, ok := decimal.Int{}, false
-			if unit == 1e6 && scale == 6 {
-				d, ok = decimal.Rescale(decimal.FromInt64(x), scale, t.Scale, t.Precision)
-			} else {
-				d, ok = decimal.Rescale(decimal.FromInt64(x/unit), 0, t.Scale, t.Precision)
+			digits := scale
+			if unit != 1e6 || scale != 6 {
+				x, digits = x/unit, 0
 			}
+			d, ok := decimal.Rescale(decimal.FromInt64(x), digits, t.Scale, t.Precision)
 			if !ok {
-				c.fail(e, out, i, func() error { return outOfRange(decimal.String(decimal.FromInt64(x/unit), 0), t) })
+				c.fail(e, out, i, func() error { return outOfRange(decimal.String(decimal.FromInt64(x), digits), t) })
 				continue
 			}
 			storeDecimal(out, i, d)

@@ -104,7 +104,7 @@ var (
 		kBinary:    set(kText, kBinary),
 		kDate:      set(kText, kDate, kTimestamp, kNTZ),
 		kTimestamp: set(kInt, kFloat, kDecimal, kText, kDate, kTimestamp, kNTZ),
-		kNTZ:       set(kText, kDate, kTimestamp, kNTZ, kTime),
+		kNTZ:       set(kText, kDate, kTimestamp, kNTZ),
 		kTime:      set(kInt, kDecimal, kText, kTime),
 		kCalendar:  set(kText, kCalendar),
 		kDayTime:   set(kInt, kDecimal, kText, kDayTime),
@@ -121,6 +121,12 @@ func castPermission(from, to types.DataType, ansi bool) permission {
 	f, t := kindOf(from), kindOf(to)
 	if f == kNull {
 		return allowed
+	}
+	if f == kVariant || t == kVariant {
+		if f == kVariant && fromVariantAllowed(to) || t == kVariant && toVariantAllowed(from, false) {
+			return allowed
+		}
+		return forbidden
 	}
 	if int(f) < len(common) && common[f].has(t) {
 		return allowed
@@ -145,6 +151,15 @@ func castPermission(from, to types.DataType, ansi bool) permission {
 		return allowed
 	}
 	return legacy
+}
+
+// CanTryCast is CanCast for try_cast: inside of others values are cast as outside of ANSI mode.
+func CanTryCast(from, to types.DataType) bool {
+	switch to.(type) {
+	case types.ArrayType, types.MapType, types.StructType:
+		return CanCast(from, to, false)
+	}
+	return CanCast(from, to, true)
 }
 
 // CanCast tells whether an explicit cast exists between two types, parts included.
@@ -201,7 +216,7 @@ func ForcesNull(from, to types.DataType) bool {
 		return t != kVariant
 	case f == kText:
 		return t != kText && t != kBinary
-	case t == kText || t == kVariant:
+	case t == kText || t == kVariant && f != kDate:
 		return false
 	case t == kCalendar:
 		return true
@@ -232,8 +247,64 @@ func decimalHolds(from types.DataType, to types.DecimalType) bool {
 		return false
 	}
 	if kindOf(from) == kBool {
-		return true
+		return to.Precision > to.Scale
 	}
 	d := decimalOf(from)
+	if kindOf(from) == kDecimal && to.Scale < d.Scale { // rounding may carry into one more digit
+		return to.Precision-to.Scale > d.Precision-d.Scale
+	}
 	return to.Precision-to.Scale >= d.Precision-d.Scale && to.Scale >= d.Scale
+}
+
+// UpCast tells whether every value of a type has an equal one in another, or a text that says all of it, parts included.
+func UpCast(from, to types.DataType) bool {
+	if types.Equal(from, to) {
+		return true
+	}
+	f, t := kindOf(from), kindOf(to)
+	switch {
+	case f == kNull:
+		return true
+	case f == kText:
+		return t == kText || t == kBinary
+	case t == kText:
+		return f < kArray
+	case f == kDate:
+		return t == kTimestamp || t == kNTZ
+	case f == kNTZ || f == kTimestamp:
+		return t == kTimestamp || t == kNTZ || f == kTimestamp && t == kInt && rank(to) == 4
+	case f == kInt && t == kTimestamp:
+		return rank(from) == 4
+	case f == kInt && t == kInt, f == kFloat && t == kFloat:
+		return rank(from) <= rank(to)
+	case f == kInt && t == kFloat:
+		return true
+	case (f == kInt || f == kDecimal) && t == kDecimal:
+		d := decimalOf(from)
+		to := to.(types.DecimalType)
+		return to.Precision-to.Scale >= d.Precision-d.Scale && to.Scale >= d.Scale
+	case f == kDayTime || f == kYearMonth:
+		return f == t
+	}
+	part := func(null bool, f, t types.DataType, room bool) bool { return (room || !null) && UpCast(f, t) }
+	switch f := from.(type) {
+	case types.ArrayType:
+		t, ok := to.(types.ArrayType)
+		return ok && part(f.ContainsNull, f.Element, t.Element, t.ContainsNull)
+	case types.MapType:
+		t, ok := to.(types.MapType)
+		return ok && UpCast(f.Key, t.Key) && part(f.ValueContainsNull, f.Value, t.Value, t.ValueContainsNull)
+	case types.StructType:
+		t, ok := to.(types.StructType)
+		if !ok || len(f.Fields) != len(t.Fields) {
+			return false
+		}
+		for i, x := range f.Fields {
+			if y := t.Fields[i]; !part(x.Nullable, x.Type, y.Type, y.Nullable) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }

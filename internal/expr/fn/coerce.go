@@ -18,6 +18,9 @@ func ComparisonType(a, b types.DataType, ansi bool) (t types.DataType, ok bool) 
 	if t, ok := (coercion{ansi: ansi}).wider(a, b); ok {
 		return t, true
 	}
+	if _, other, ok := oneString(a, b); ok && kindOf(other) == kVariant {
+		return other, true
+	}
 	if !ansi {
 		return legacyComparison(a, b)
 	}
@@ -59,10 +62,6 @@ func (c coercion) wider(a, b types.DataType) (types.DataType, bool) {
 		if isDateTime(b) {
 			return widerDateTime(a, b), true
 		}
-	case types.TimeType:
-		if y, ok := b.(types.TimeType); ok {
-			return types.TimeType{Precision: max(x.Precision, y.Precision)}, true
-		}
 	case types.DayTimeIntervalType:
 		if y, ok := b.(types.DayTimeIntervalType); ok {
 			return types.DayTimeIntervalType{Start: min(x.Start, y.Start), End: max(x.End, y.End)}, true
@@ -86,6 +85,12 @@ func (c coercion) wider(a, b types.DataType) (types.DataType, bool) {
 	}
 	if c.strings {
 		if s, other, ok := oneString(a, b); ok {
+			if kindOf(other) == kVariant && c.ansi {
+				return other, true
+			}
+			if kindOf(other) == kVariant {
+				return s, true
+			}
 			if c.ansi {
 				return promoteString(s, other)
 			}
@@ -275,6 +280,8 @@ func legacyComparison(a, b types.DataType) (types.DataType, bool) {
 		return types.Double, true
 	case types.BinaryType:
 		return s, true
+	case types.DayTimeIntervalType, types.YearMonthIntervalType:
+		return nil, false
 	}
 	return other, isAtomic(other)
 }

@@ -78,6 +78,9 @@ func (b *Binding) element() ([]types.DataType, types.ArrayType, error) {
 		return nil, types.ArrayType{}, errclass.New("DATATYPE_MISMATCH.NULL_TYPE", "sqlExpr", b.SQL(), "functionName", "`"+b.Name+"`")
 	}
 	arr, ok := a.(types.ArrayType)
+	if !ok && b.Name != "array_remove" {
+		return nil, types.ArrayType{}, b.wrongType(0, `"ARRAY"`)
+	}
 	t := types.DataType(types.Null)
 	if ok {
 		t, ok = WiderType(arr.Element, v, b.ANSI)
@@ -169,17 +172,13 @@ func elements(args []*vec.Vector) *vec.Vector { return args[0].Kids()[0] }
 
 func mapValues(args []*vec.Vector) *vec.Vector { return args[0].Kids()[1] }
 
-// constElement tells whether a constant index of a constant array leads to an element that is not null.
+// constElement tells whether a constant index leads to an element of a call of array, and whether that may be null. What is in
+// other arrays Spark does not look at.
 func (b *Binding) constElement(index int) (inside, null bool) {
-	a := b.Args[0].Const
-	if a == nil || a.IsNull(0) || a.Phys() != vec.PhysList {
-		return false, true
+	if of := b.Args[0].Elements; index >= 0 && index < len(of) {
+		return true, of[index]
 	}
-	s, owner := a.SpanAt(0)
-	if index < 0 || index >= int(s.Len) {
-		return false, true
-	}
-	return true, owner.Kids()[0].IsNull(int(s.Off) + index)
+	return false, true
 }
 
 func (b *Binding) constIndex(i int) (int, bool) {
@@ -192,20 +191,40 @@ func (b *Binding) constIndex(i int) (int, bool) {
 
 // bindMapItem looks a key up. A key that is not there gives null.
 func bindMapItem(b *Binding, t types.MapType) (*Bound, error) {
-	key := b.Args[1].Type
-	k, ok := WiderType(t.Key, key, b.ANSI)
-	if !ok || !types.Equal(k, t.Key) {
-		if !ImplicitCast(b.Args[1], t.Key, b.ANSI) {
-			return nil, b.wrongType(1, quoteType(t.Key))
-		}
+	k, ok := WiderType(t.Key, b.Args[1].Type, b.ANSI)
+	if ok && b.Name != "map_contains_key" && !tightest(t.Key, b.Args[1].Type, k) {
+		ok = false
 	}
-	if !Orderable(t.Key) {
-		return nil, b.Unordered(t.Key)
+	if !ok || isNull(b.Args[1].Type) && !isNull(t.Key) && b.Name == "map_contains_key" {
+		return nil, b.otherKey()
 	}
-	c := casts(b, nil, t.Key)
+	if !Orderable(k) {
+		return nil, b.Unordered(k)
+	}
+	c := casts(b, nil, k)
+	if !types.Equal(k, t.Key) {
+		c[0] = types.MapType{Key: k, Value: t.Value, ValueContainsNull: t.ValueContainsNull}
+	}
 	return &Bound{Args: c, Type: t.Value, Nullable: true, New: func() Kernel {
 		return pick(mapValues, func(_ *expr.Eval, args []*vec.Vector, i int) uint32 { return findKey(args[0], args[1], i) })
 	}}, nil
+}
+
+// tightest tells whether the wider type of two is one of them where a decimal is among them, and no other kind of number.
+func tightest(x, y, wider types.DataType) bool {
+	if types.Equal(x, y) || isNull(x) || isNull(y) || !isDecimal(x) && !isDecimal(y) {
+		return true
+	}
+	return isDecimal(x) && IsIntegral(y) && types.Equal(wider, x) || isDecimal(y) && IsIntegral(x) && types.Equal(wider, y)
+}
+
+// otherKey is the error of a key that no map of such a type has: there is no promotion of strings between the two.
+func (b *Binding) otherKey() error {
+	if isNull(b.Args[1].Type) {
+		return errclass.New("DATATYPE_MISMATCH.NULL_TYPE", "sqlExpr", b.SQL(), "functionName", "`"+b.Name+"`")
+	}
+	return errclass.New("DATATYPE_MISMATCH.MAP_FUNCTION_DIFF_TYPES", "sqlExpr", b.SQL(), "functionName", "`"+b.Name+"`", "dataType", `"MAP"`,
+		"leftType", quoteType(b.Args[0].Type), "rightType", quoteType(b.Args[1].Type))
 }
 
 // findKey is the child row of row i's entry with a key, or NoRow.
@@ -232,19 +251,23 @@ func bindElementAt(b *Binding, try bool) (*Bound, error) {
 	if !ok {
 		return nil, b.wrongType(0, `("ARRAY" or "MAP")`)
 	}
-	c, err := b.Accept(anyArray, integer)
+	position := smallInt
+	position.name, position.strict = integer.name, true
+	c, err := b.Accept(anyArray, position)
 	if err != nil {
 		return nil, err
+	}
+	if !types.Equal(b.Args[1].Type, types.Integer) {
+		c[1] = types.Integer
 	}
 	mode := b.Mode()
 	if try {
 		mode = expr.Null
 	}
 	null := true
-	if k, ok := b.constIndex(1); ok && !try {
-		if k < 0 && b.Args[0].Const != nil && !b.Args[0].Const.IsNull(0) {
-			s, _ := b.Args[0].Const.SpanAt(0)
-			k += int(s.Len) + 1
+	if k, ok := b.constIndex(1); ok {
+		if k < 0 {
+			k += len(b.Args[0].Elements) + 1
 		}
 		if inside, isNull := b.constElement(k - 1); inside {
 			null = isNull

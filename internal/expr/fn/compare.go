@@ -41,6 +41,14 @@ func bindComparison(b *Binding, op cmpOp, nullSafe bool) (*Bound, error) {
 		x, y = literalDecimal(b.Args[0], x), literalDecimal(b.Args[1], y)
 	}
 	t, ok := ComparisonType(x, y, b.ANSI)
+	if !ok && !b.ANSI && op == cmpEq { // true is 1
+		switch {
+		case isBoolean(x) && IsNumeric(y):
+			t, ok = y, true
+		case isBoolean(y) && IsNumeric(x):
+			t, ok = x, true
+		}
+	}
 	if !ok {
 		if !types.SameShape(x, y) {
 			return nil, b.differentTypes()

@@ -2,9 +2,11 @@ package fn
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -20,21 +22,30 @@ func constructFunctions() []*Function {
 
 // bindNamedStruct binds name, value, name, value, ...
 func bindNamedStruct(b *Binding) (*Bound, error) {
-	if len(b.Args) == 0 || len(b.Args)%2 != 0 {
+	if len(b.Args)%2 != 0 {
 		return nil, errclass.New("WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "functionName", "`named_struct`", "expectedNum", "2n (n > 0)",
 			"actualNum", itoa(len(b.Args)))
 	}
 	t := types.StructType{Fields: make([]types.Field, len(b.Args)/2)}
 	var values []int
+	var odd, null []string
+	for i := range t.Fields {
+		switch name := b.Args[2*i]; {
+		case name.Const == nil || !isText(name.Type):
+			odd = append(odd, `"`+name.SQL+`"`)
+		case name.Const.IsNull(0):
+			null = append(null, `"`+name.SQL+`"`)
+		}
+	}
+	switch {
+	case odd != nil:
+		return nil, errclass.New("DATATYPE_MISMATCH.CREATE_NAMED_STRUCT_WITHOUT_FOLDABLE_STRING", "sqlExpr", b.SQL(),
+			"inputExprs", "["+strings.Join(odd, ", ")+"]")
+	case null != nil:
+		return nil, errclass.New("DATATYPE_MISMATCH.UNEXPECTED_NULL", "sqlExpr", b.SQL(), "exprName", "["+strings.Join(null, ", ")+"]")
+	}
 	for i := range t.Fields {
 		name, a := b.Args[2*i], b.Args[2*i+1]
-		if name.Const == nil || !isText(name.Type) {
-			return nil, errclass.New("DATATYPE_MISMATCH.CREATE_NAMED_STRUCT_WITHOUT_FOLDABLE_STRING", "sqlExpr", b.SQL(),
-				"inputExprs", `["`+name.SQL+`"]`)
-		}
-		if name.Const.IsNull(0) {
-			return nil, errclass.New("DATATYPE_MISMATCH.UNEXPECTED_NULL", "sqlExpr", b.SQL(), "exprName", `["`+name.SQL+`"]`)
-		}
 		t.Fields[i] = types.Field{Name: string(name.Const.BytesAt(0)), Type: a.Type, Nullable: a.Nullable}
 		values = append(values, 2*i+1)
 	}
@@ -160,7 +171,7 @@ func bindMap(b *Binding) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	if isMap(k) {
+	if isMap(k) || !types.IsGroupable(k) {
 		return nil, errclass.New("DATATYPE_MISMATCH.INVALID_MAP_KEY_TYPE", "sqlExpr", b.SQL(), "keyType", quoteType(k))
 	}
 	t := types.MapType{Key: k, Value: v}
@@ -172,10 +183,10 @@ func bindMap(b *Binding) (*Bound, error) {
 			t.ValueContainsNull = t.ValueContainsNull || b.argNullable(cv, i)
 		}
 	}
-	return &Bound{Args: ck, Type: t, NullsAreArgs: true, CanFail: true, New: func() Kernel { return mapKernel(t) }}, nil
+	return &Bound{Args: ck, Type: t, NullsAreArgs: true, CanFail: true, New: func() Kernel { return mapKernel(t, b.lastWins()) }}, nil
 }
 
-func mapKernel(t types.MapType) Kernel {
+func mapKernel(t types.MapType, lastWins bool) Kernel {
 	var idx []uint32
 	return func(e *expr.Eval, n int, args []*vec.Vector, _ *vec.Vector) *vec.Vector {
 		if len(args) == 0 {
@@ -188,14 +199,22 @@ func mapKernel(t types.MapType) Kernel {
 		var keys, values *vec.Vector
 		keys, idx = interleave(ks, n, idx)
 		values, idx = interleave(vs, n, idx)
-		m := newMaps(e, t, evenSpans(nil, n, len(ks)), keys, values, nil)
+		m := newMaps(e, t, evenSpans(nil, n, len(ks)), keys, values, nil, lastWins, false)
 		return borrowed(m)
 	}
 }
 
-// newMaps makes maps of keys and values. A null key, or one that occurs twice, is an error of its row. valid are the rows to look at.
-func newMaps(e *expr.Eval, t types.MapType, spans []vec.Span, keys, values *vec.Vector, valid vec.Bitmap) *vec.Vector {
+// newMaps makes maps of keys and values. A null key is an error of its row, and so is one that occurs twice, unless the last wins. valid
+// are the rows to look at.
+// A key -0.0 becomes 0.0 unless the keys stay as given, as those of an array of their own do.
+func newMaps(e *expr.Eval, t types.MapType, spans []vec.Span, keys, values *vec.Vector, valid vec.Bitmap, lastWins, asGiven bool) *vec.Vector {
 	keys, values = keys.WithType(t.Key), values.WithType(t.Value)
+	if floats(t.Key, false) && !asGiven {
+		keys = withoutNegativeZeros(keys)
+	}
+	if lastWins {
+		return lastMaps(e, t, spans, keys, values, valid)
+	}
 	for i, s := range spans {
 		if !valid.Get(i) {
 			continue
@@ -205,6 +224,41 @@ func newMaps(e *expr.Eval, t types.MapType, spans []vec.Span, keys, values *vec.
 		}
 	}
 	return vec.NewMap(t, spans, keys, values)
+}
+
+// lastWins is the policy for keys that occur twice: the value that comes last is kept, in the place of the first.
+func (b *Binding) lastWins() bool {
+	return b.Conf != nil && strings.EqualFold(b.Conf(setting.MapKeyPolicy), "LAST_WIN")
+}
+
+func lastMaps(e *expr.Eval, t types.MapType, spans []vec.Span, keys, values *vec.Vector, valid vec.Bitmap) *vec.Vector {
+	var buf vec.KeyBuffer
+	vec.EncodeKeys([]*vec.Vector{keys}, keys.Len(), &buf)
+	out := make([]vec.Span, len(spans))
+	var from, last []uint32
+	seen := map[string]int{}
+	for i, s := range spans {
+		out[i] = vec.Span{Off: uint32(len(from))}
+		if !valid.Get(i) {
+			continue
+		}
+		clear(seen)
+		for k := s.Off; k < s.Off+s.Len; k++ {
+			if keys.IsNull(int(k)) {
+				e.Errs.Add(i, errclass.New("NULL_MAP_KEY"))
+				break
+			}
+			key := string(buf.Key(int(k)))
+			if at, ok := seen[key]; ok {
+				last[at] = k
+				continue
+			}
+			seen[key] = len(from)
+			from, last = append(from, k), append(last, k)
+		}
+		out[i].Len = uint32(len(from)) - out[i].Off
+	}
+	return vec.NewMap(t, out, vec.Take(keys, from, nil).Flatten(), vec.Take(values, last, nil).Flatten())
 }
 
 // checkKeys finds null and duplicate keys.
@@ -248,5 +302,5 @@ func checkManyKeys(keys *vec.Vector, s vec.Span) error {
 
 func duplicateKey(keys *vec.Vector, i int) error {
 	text := string(castEnv{}.writer(keys.Type())(nil, keys, i))
-	return errclass.New("DUPLICATED_MAP_KEY", "key", text, "mapKeyDedupPolicy", `"spark.sql.mapKeyDedupPolicy"`)
+	return errclass.New("DUPLICATED_MAP_KEY", "key", text, "mapKeyDedupPolicy", errclass.Conf(setting.MapKeyPolicy))
 }

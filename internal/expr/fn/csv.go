@@ -1,6 +1,8 @@
 package fn
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/millrace/millrace/internal/csvrow"
@@ -39,27 +41,30 @@ func bindFromCSV(b *Binding) (*Bound, error) {
 	if err := b.Arity(2, 3); err != nil {
 		return nil, err
 	}
-	to, ok := text.implicit(b.Args[0], b.ANSI)
-	if !ok {
-		return nil, b.wrongType(0, text.name)
-	}
 	t, err := b.schemaArg(1)
 	if err != nil {
 		return nil, err
 	}
-	schema, ok := nullableParts(t).(types.StructType)
-	if !ok {
+	schema, isStruct := nullableParts(t).(types.StructType)
+	if !isStruct {
 		return nil, errclass.New("INVALID_SCHEMA.NON_STRUCT_TYPE", "inputSchema", `"`+b.Args[1].SQL+`"`, "dataType", quoteType(t))
 	}
 	opts, err := b.csvOptions(2)
 	if err != nil {
 		return nil, err
 	}
+	to, ok := strict(text).implicit(b.Args[0], b.ANSI)
+	if !ok {
+		return nil, b.wrongType(0, text.name)
+	}
 	if _, err := csvrow.NewReader(schema, schema, opts); err != nil {
 		return nil, err
 	}
 	c := make([]types.DataType, len(b.Args))
 	c[0] = to
+	if err := cmp.Or(b.parseMode(opts.Mode), badCorruptColumn(schema, opts.CorruptColumn)); err != nil {
+		return refusing(c, schema, err), nil
+	}
 	return &Bound{
 		Args: c, Type: schema, Nullable: b.Args[0].Nullable, TakesConst: true, CanFail: opts.Mode == textrecord.FailFast,
 		New: func() Kernel { return fromCSV(schema, opts) },
@@ -124,38 +129,24 @@ func bindToCSV(b *Binding) (*Bound, error) {
 	if err := b.Arity(1, 2); err != nil {
 		return nil, err
 	}
+	opts, err := b.csvOptions(1)
+	if err != nil {
+		return nil, err
+	}
 	t, ok := b.Args[0].Type.(types.StructType)
 	if !ok {
 		return nil, errclass.New("DATATYPE_MISMATCH.UNSUPPORTED_INPUT_TYPE", "sqlExpr", b.SQL(), "functionName", "`to_csv`",
 			"dataType", quoteType(b.Args[0].Type))
 	}
-	opts, err := b.csvOptions(1)
-	if err != nil {
-		return nil, err
+	if holdsVariant(t) {
+		return nil, errclass.New("DATATYPE_MISMATCH.UNSUPPORTED_INPUT_TYPE", "sqlExpr", b.SQL(), "functionName", "`to_csv`", "dataType", quoteType(t))
 	}
-	if _, err := csvrow.NewWriter(t, opts); err != nil {
+	if _, err := csvrow.NewNestedWriter(t, opts); err != nil {
 		return nil, err
 	}
 	return &Bound{Args: make([]types.DataType, len(b.Args)), Type: types.String, Nullable: true, New: func() Kernel {
-		w, err := csvrow.NewWriter(t, opts)
-		var buf []byte
-		return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
-			spans := out.ResetBytes(n, nil)
-			buf = buf[:0]
-			v := args[0].Flatten()
-			if err == nil {
-				w.Bind(v.Kids())
-			}
-			for i := range spans {
-				at := len(buf)
-				if err == nil && !v.IsNull(i) {
-					buf = w.AppendRow(buf, i)
-				}
-				spans[i] = vec.Span{Off: uint32(at), Len: uint32(len(buf) - at)}
-			}
-			out.SetBytes(buf)
-			return out
-		}
+		w, _ := csvrow.NewNestedWriter(t, opts) // was checked
+		return rowTexts(func(v *vec.Vector) { w.Bind(v.Kids()) }, w.AppendRow)
 	}}, nil
 }
 
@@ -164,12 +155,11 @@ func bindSchemaOfCSV(b *Binding) (*Bound, error) {
 	if err := b.Arity(1, 2); err != nil {
 		return nil, err
 	}
-	a := b.Args[0]
-	if a.Const == nil || !isText(a.Type) || a.Const.IsNull(0) {
-		return nil, errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", b.SQL(), "inputName", "`csv`", "inputType", `"STRING"`,
-			"inputExpr", `"`+a.SQL+`"`)
-	}
 	opts, err := b.csvOptions(1, "inferSchema", "true", "header", "false")
+	if err != nil {
+		return nil, err
+	}
+	text, err := b.sample("csv")
 	if err != nil {
 		return nil, err
 	}
@@ -177,10 +167,24 @@ func bindSchemaOfCSV(b *Binding) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := inf.Record(a.Const.BytesAt(0)); err != nil {
+	if err := inf.Record(text); err != nil {
 		return nil, err
 	}
 	bound := constText(inf.Schema().SQL())
 	bound.Args, bound.TakesConst, bound.NullsAreArgs = make([]types.DataType, len(b.Args)), true, true
 	return bound, nil
+}
+
+func holdsVariant(t types.DataType) bool {
+	switch t := t.(type) {
+	case types.VariantType:
+		return true
+	case types.ArrayType:
+		return holdsVariant(t.Element)
+	case types.MapType:
+		return holdsVariant(t.Key) || holdsVariant(t.Value)
+	case types.StructType:
+		return slices.ContainsFunc(t.Fields, func(f types.Field) bool { return holdsVariant(f.Type) })
+	}
+	return false
 }

@@ -42,7 +42,12 @@ func dateFieldFunctions() []*Function {
 		return &Function{Name: name, Aliases: aliases, Bind: func(b *Binding) (*Bound, error) { return bindDateField(b, 0, 1, f) }}
 	}
 	clock := func(f timeField, name string) *Function {
-		return &Function{Name: name, Bind: func(b *Binding) (*Bound, error) { return bindTimeField(b, 0, 1, f) }}
+		return &Function{Name: name, Takes: 1, Bind: func(b *Binding) (*Bound, error) {
+			if err := b.Arity(1, -1); err != nil {
+				return nil, err
+			}
+			return bindTimeField(b, 0, 1, f)
+		}}
 	}
 	return []*Function{
 		date(fieldYear, "year"), date(fieldQuarter, "quarter"), date(fieldMonth, "month"),
@@ -123,11 +128,11 @@ func bindTimeField(b *Binding, i, n int, f timeField) (*Bound, error) {
 	}
 	c := make([]types.DataType, n)
 	if kindOf(b.Args[i].Type) == kTime {
-		return &Bound{Args: c, Type: types.Integer, Nullable: b.Args[i].Nullable, New: func() Kernel { return timeOfDayField(i, f) }}, nil
+		return &Bound{Args: c, Type: types.Integer, Nullable: true, New: func() Kernel { return timeOfDayField(i, f) }}, nil
 	}
 	to, ok := anyTimestamp.implicit(b.Args[i], b.ANSI)
 	if !ok {
-		return nil, b.wrongType(i, `"TIMESTAMP"`)
+		return nil, b.wrongType(i, anyTimestamp.name)
 	}
 	c[i] = to
 	t, zone := b.result(c, i), b.Zone
@@ -206,8 +211,7 @@ func bindExtract(b *Binding) (*Bound, error) {
 	}
 	name := b.Args[0].Const
 	if name == nil || !isText(b.Args[0].Type) {
-		return nil, errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", b.SQL(), "inputName", "`field`", "inputType", `"STRING"`,
-			"inputExpr", `"`+b.Args[0].SQL+`"`)
+		return nil, errclass.New("NON_FOLDABLE_ARGUMENT", "funcName", "`"+b.Name+"`", "paramName", "`field`", "paramType", `"STRING"`)
 	}
 	if name.IsNull(0) {
 		return &Bound{Args: make([]types.DataType, 2), Type: types.Double, Nullable: true, New: func() Kernel {
@@ -221,7 +225,7 @@ func bindExtract(b *Binding) (*Bound, error) {
 		if bound := bindIntervalField(b, field); bound != nil {
 			return bound, nil
 		}
-	} else if f, ok := extractDates[field]; ok {
+	} else if f, ok := extractDates[field]; ok && !isTime(b.Args[1].Type) {
 		return bindDateField(b, 1, 2, f)
 	} else if f, ok := extractTimes[field]; ok {
 		if f == fieldSecond {

@@ -1,6 +1,8 @@
 package fn
 
 import (
+	"strings"
+
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/errclass"
@@ -79,6 +81,9 @@ func bindMakeTimestamp(b *Binding, t types.DataType, try bool) (*Bound, error) {
 	if kindOf(t) == kNTZ {
 		most = 6
 	}
+	if n := len(b.Args); n <= 3 && n >= 1 && (n == 2 || kindOf(t) == kTimestamp && (n == 3 || strings.HasSuffix(b.Name, "make_timestamp"))) {
+		return bindDateAndTime(b, t)
+	}
 	if err := b.Arity(6, most); err != nil {
 		return nil, err
 	}
@@ -135,6 +140,33 @@ func bindMakeTimestamp(b *Binding, t types.DataType, try bool) (*Bound, error) {
 	}}, nil
 }
 
+// bindDateAndTime binds (date[, time[, zone]]).
+func bindDateAndTime(b *Binding, t types.DataType) (*Bound, error) {
+	c, err := b.Accept(strict(date), strict(timeOfDay), strict(text))
+	if err != nil {
+		return nil, err
+	}
+	zone := b.Zone
+	return &Bound{Args: c, Type: t, Nullable: kindOf(t) == kNTZ || b.nullable(c), TakesConst: true, CanFail: len(c) == 3, New: func() Kernel {
+		z := localZone(t, zone)
+		var cache zoneCache
+		return fixedKernel(func(e *expr.Eval, args []*vec.Vector, i int) (int64, bool) {
+			local, at := int64(vec.At[int32](args[0], i))*datetime.Day, z
+			if len(args) > 1 {
+				local += vec.At[int64](args[1], i) / nanosPerMicro
+			}
+			if len(args) == 3 {
+				var ok bool
+				if at, ok = cache.get(args[2].StringAt(i)); !ok {
+					e.Errs.Add(i, unknownZone(args[2].StringAt(i)))
+					return 0, true
+				}
+			}
+			return at.Instant(local), true
+		})
+	}}, nil
+}
+
 // anySeconds takes any number as seconds.
 func anySeconds(a Accept) Accept {
 	exact := a.has
@@ -161,7 +193,11 @@ func makeTimestamp(y, m, d, h, min int, micros int64) (int64, error) {
 
 // bindMakeInterval binds (years, months, weeks, days, hours, minutes, seconds), all optional.
 func bindMakeInterval(b *Binding, try bool) (*Bound, error) {
-	if err := b.Arity(0, 7); err != nil {
+	least := 0
+	if try {
+		least = 1
+	}
+	if err := b.Arity(least, 7); err != nil {
 		return nil, err
 	}
 	wide := types.DecimalType{Precision: 18, Scale: 6}
@@ -172,7 +208,7 @@ func bindMakeInterval(b *Binding, try bool) (*Bound, error) {
 	null := b.nullable(c)
 	if len(c) == 7 && !types.Equal(b.Args[6].Type, wide) {
 		c[6] = wide
-		null = null || b.Args[6].Nullable
+		null = null || b.argNullable(c, 6)
 	}
 	mode := parseMode(b, try)
 	return &Bound{Args: c, Type: types.CalendarInterval, Nullable: mode == expr.Null || null, CanFail: true, New: func() Kernel {
@@ -211,7 +247,7 @@ func bindMakeDTInterval(b *Binding) (*Bound, error) {
 	null := b.nullable(c)
 	if len(c) == 4 && !types.Equal(b.Args[3].Type, wide) {
 		c[3] = wide
-		null = null || b.Args[3].Nullable
+		null = null || b.argNullable(c, 3)
 	}
 	return &Bound{Args: c, Type: types.DayTimeInterval, Nullable: null, CanFail: true, New: func() Kernel {
 		return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {

@@ -1,12 +1,14 @@
 package fn
 
 import (
+	"bytes"
 	"math"
 	"strings"
 
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/numtext"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -36,14 +38,31 @@ func bindAddDays(b *Binding, sign int32) (*Bound, error) {
 	if err := b.Arity(2, 2); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(date, smallInt)
+	if days := &b.Args[1]; !b.ANSI && isText(days.Type) && days.Const != nil && !days.Const.IsNull(0) { // Spark makes a number of it at once
+		if n, ok := numtext.ParseInt(bytes.TrimSpace(days.Const.BytesAt(0)), false); !ok || n != int64(int32(n)) {
+			return nil, errclass.New("SECOND_FUNCTION_ARGUMENT_NOT_INTEGER", "functionName", b.Name)
+		}
+		c, err := b.Accept(date)
+		if err != nil {
+			return nil, err
+		}
+		c[1] = types.Integer
+		return addDaysBound(c, b.argNullable(c, 0), sign), nil
+	}
+	number := smallInt
+	number.strict = !b.ANSI && b.Args[1].Const == nil // a text must be a constant to be taken for a number
+	c, err := b.Accept(date, number)
 	if err != nil {
 		return nil, err
 	}
 	if c[1] == nil && !types.Equal(b.Args[1].Type, types.Integer) {
 		c[1] = types.Integer
 	}
-	return &Bound{Args: c, Type: types.Date, Nullable: b.nullable(c), TakesConst: true, New: func() Kernel {
+	return addDaysBound(c, b.nullable(c), sign), nil
+}
+
+func addDaysBound(c []types.DataType, null bool, sign int32) *Bound {
+	return &Bound{Args: c, Type: types.Date, Nullable: null, TakesConst: true, New: func() Kernel {
 		var sx []int32
 		add := addDays(sign)
 		return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
@@ -57,7 +76,7 @@ func bindAddDays(b *Binding, sign int32) (*Bound, error) {
 			}
 			return add(e, n, args, out)
 		}
-	}}, nil
+	}}
 }
 
 // bindDateAdd binds dateadd(date, days) and dateadd(unit, n, time).
@@ -70,9 +89,6 @@ func bindDateAdd(b *Binding) (*Bound, error) {
 
 // bindDateDiff binds datediff(end, start) in days and datediff(unit, start, end).
 func bindDateDiff(b *Binding) (*Bound, error) {
-	if len(b.Args) == 3 {
-		return bindTimestampDiff(b)
-	}
 	if err := b.Arity(2, 2); err != nil {
 		return nil, err
 	}
@@ -109,7 +125,9 @@ func bindMonthsBetween(b *Binding) (*Bound, error) {
 	if err := b.Arity(2, 3); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(timestamp, timestamp, boolean)
+	half := boolean
+	half.strict = !b.ANSI
+	c, err := b.Accept(timestamp, timestamp, half)
 	if err != nil {
 		return nil, err
 	}

@@ -119,18 +119,26 @@ func bindParse(b *Binding, to types.DataType, try bool) (*Bound, error) {
 	if err := b.Arity(1, 2); err != nil {
 		return nil, err
 	}
+	in := b.Args[0].Type
 	if len(b.Args) == 1 {
+		if !isText(in) && !isDateTime(in) && (isAtomic(in) || b.ANSI && kindOf(in) == kCalendar) && !(kindOf(to) == kTimestamp && IsNumeric(in)) {
+			// It is read as the text of what it is.
+			as := *b
+			as.Args = []Arg{{Type: types.String, Nullable: b.Args[0].Nullable, SQL: b.Args[0].SQL}}
+			bound, err := bindAsCast(&as, to, try)
+			if err == nil {
+				bound.Args = []types.DataType{types.String}
+			}
+			return bound, err
+		}
 		return bindAsCast(b, to, try)
 	}
-	in := b.Args[0].Type
 	if isDateTime(in) {
-		bound, err := bindAsCast(b, to, try)
+		c, err := b.Accept(anyType, text)
 		if err != nil {
 			return nil, err
 		}
-		bound.Args = append(bound.Args, nil)
-		bound.Nullable = bound.Nullable || b.Args[1].Nullable
-		return bound, nil
+		return &Bound{Args: c, Type: to, Nullable: b.nullable(c), New: func() Kernel { return instants(in, to, b.Zone) }}, nil
 	}
 	c, err := b.Accept(Accept{
 		name: `("STRING" or "DATE" or "TIMESTAMP" or "TIMESTAMP_NTZ")`, has: isText, to: []types.DataType{types.String},
@@ -142,11 +150,11 @@ func bindParse(b *Binding, to types.DataType, try bool) (*Bound, error) {
 	bound := &Bound{Args: c, Type: to, Nullable: mode == expr.Null || b.nullable(c), TakesConst: true, CanFail: true}
 	zone := b.Zone
 	bound.New = func() Kernel {
-		z := localZone(to, zone)
+		z, instead := localZone(to, zone), "`try_to_timestamp`"
 		if kindOf(to) == kDate {
-			z = datetime.NewZone(zone)
+			z, instead = datetime.NewZone(zone), "`try_to_date`"
 		}
-		return parseKernel(mode, func(out *vec.Vector, i int, instant int64) {
+		return parseKernel(mode, instead, func(out *vec.Vector, i int, instant int64) {
 			if kindOf(to) == kDate {
 				vec.Fixed[int32](out)[i] = int32(datetime.FloorDiv(z.Local(instant), datetime.Day))
 			} else {
@@ -157,16 +165,41 @@ func bindParse(b *Binding, to types.DataType, try bool) (*Bound, error) {
 	return bound, nil
 }
 
+// instants gives the microseconds of dates and timestamps another type. The clock of a timestamp without time zone is taken for one of
+// UTC, and the other way round.
+func instants(from, to types.DataType, zone *time.Location) Kernel {
+	z := datetime.NewZone(zone)
+	return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		out.ResetFixed(n)
+		for i := range n {
+			var micros int64
+			if kindOf(from) == kDate {
+				micros = z.Instant(int64(vec.At[int32](args[0], i)) * datetime.Day)
+			} else {
+				micros = vec.At[int64](args[0], i)
+			}
+			if kindOf(to) == kDate {
+				micros = datetime.FloorDiv(z.Local(micros), datetime.Day)
+			}
+			storeInt(out, i, micros)
+		}
+		return out
+	}
+}
+
 // bindAsCast binds a function of one argument that is a cast by another name.
 func bindAsCast(b *Binding, to types.DataType, try bool) (*Bound, error) {
 	mode := CastLegacy
 	switch {
-	case try:
-		mode = CastTry
+	case try: // null where it fails, and nullable as outside of ANSI mode
+		mode = CastLegacy
 	case b.ANSI:
 		mode = CastANSI
 	}
 	from := b.Args[0].Type
+	if kindOf(from) == kVariant && mode == CastLegacy {
+		mode = CastTry // other casts of variants fail in every mode
+	}
 	if err := CheckCast(from, to, mode, CallSQL(b.Name, b.Args)); err != nil {
 		return nil, err
 	}
@@ -178,8 +211,9 @@ func bindAsCast(b *Binding, to types.DataType, try bool) (*Bound, error) {
 	return bound, nil
 }
 
-// parseKernel reads texts by a pattern: argument 1, or the default when pattern is 0. A bad pattern is an error in every mode.
-func parseKernel(mode expr.Mode, store func(out *vec.Vector, i int, instant int64), z *datetime.Zone, pattern int) Kernel {
+// parseKernel reads texts by a pattern: argument 1, or the default when pattern is 0. A bad pattern is an error in every mode. instead is
+// the function that messages recommend.
+func parseKernel(mode expr.Mode, instead string, store func(out *vec.Vector, i int, instant int64), z *datetime.Zone, pattern int) Kernel {
 	cache := &patterns{parsing: true}
 	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
 		out.ResetFixed(n)
@@ -199,7 +233,7 @@ func parseKernel(mode expr.Mode, store func(out *vec.Vector, i int, instant int6
 			instant, ok := p.Parse(args[0].BytesAt(i), z)
 			if !ok {
 				fails(e, out, mode, i, func() error {
-					return errclass.New("CANNOT_PARSE_TIMESTAMP", "func", "`try_to_timestamp`",
+					return errclass.New("CANNOT_PARSE_TIMESTAMP", "func", instead,
 						"message", "The text '"+string(args[0].BytesAt(i))+"' does not have the form '"+text+"'")
 				})
 				continue
@@ -220,7 +254,7 @@ func bindUnixTimestamp(b *Binding) (*Bound, error) {
 		return nil, err
 	}
 	if len(b.Args) == 0 {
-		return &Bound{Type: types.Long, New: func() Kernel {
+		return &Bound{Type: types.Long, Nullable: !b.ANSI, New: func() Kernel {
 			return func(e *expr.Eval, n int, _ []*vec.Vector, out *vec.Vector) *vec.Vector {
 				out.ResetFixed(n)
 				fill(vec.Fixed[int64](out), datetime.FloorDiv(e.Batch.Now, datetime.Second))
@@ -230,8 +264,8 @@ func bindUnixTimestamp(b *Binding) (*Bound, error) {
 	}
 	c, err := b.Accept(Accept{
 		name: `("STRING" or "DATE" or "TIMESTAMP" or "TIMESTAMP_NTZ")`, to: []types.DataType{types.String},
-		has: func(t types.DataType) bool { return isText(t) || isDateTime(t) },
-	}, text)
+		has: func(t types.DataType) bool { return isText(t) || isDateTime(t) }, strict: true,
+	}, strict(text))
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +275,7 @@ func bindUnixTimestamp(b *Binding) (*Bound, error) {
 		bound.CanFail = true
 		bound.Nullable = bound.Nullable || mode == expr.Null
 		bound.New = func() Kernel {
-			return parseKernel(mode, func(out *vec.Vector, i int, instant int64) {
+			return parseKernel(mode, "`try_to_timestamp`", func(out *vec.Vector, i int, instant int64) {
 				vec.Fixed[int64](out)[i] = instant / datetime.Second
 			}, datetime.NewZone(zone), len(c)-1)
 		}
@@ -257,9 +291,7 @@ func bindUnixTimestamp(b *Binding) (*Bound, error) {
 				switch kindOf(in) {
 				case kDate:
 					micros = z.Instant(int64(vec.At[int32](args[0], i)) * datetime.Day)
-				case kNTZ:
-					micros = z.Instant(vec.At[int64](args[0], i))
-				default:
+				default: // the clock of a timestamp without time zone is taken for one of UTC
 					micros = vec.At[int64](args[0], i)
 				}
 				dst[i] = micros / datetime.Second

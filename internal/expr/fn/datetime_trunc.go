@@ -51,6 +51,11 @@ func (c *levelCache) get(s string) level {
 	return c.level
 }
 
+// namesLevel tells whether a text is the name of a level, the lowest or a higher one. What would be truncated to any other is not looked at.
+func namesLevel(lowest level) func(v *vec.Vector, row int) bool {
+	return func(v *vec.Vector, row int) bool { return levels[strings.ToUpper(v.StringAt(row))] >= lowest }
+}
+
 // bindDateTrunc binds date_trunc(level, timestamp). An unknown level gives null.
 func bindDateTrunc(b *Binding) (*Bound, error) {
 	if err := b.Arity(2, 2); err != nil {
@@ -61,7 +66,7 @@ func bindDateTrunc(b *Binding) (*Bound, error) {
 		return nil, err
 	}
 	zone := b.Zone
-	return &Bound{Args: c, Type: types.Timestamp, Nullable: true, TakesConst: true, New: func() Kernel {
+	return &Bound{Args: c, Type: types.Timestamp, Nullable: true, TakesConst: true, Needs: namesLevel(toMicrosecond), New: func() Kernel {
 		z := datetime.NewZone(zone)
 		var cache levelCache
 		var sx []int64
@@ -132,7 +137,7 @@ func bindTrunc(b *Binding) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Bound{Args: c, Type: types.Date, Nullable: true, TakesConst: true, New: func() Kernel {
+	return &Bound{Args: c, Type: types.Date, Nullable: true, TakesConst: true, First: 1, Needs: namesLevel(toWeek), New: func() Kernel {
 		var cache levelCache
 		var sx []int32
 		return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {

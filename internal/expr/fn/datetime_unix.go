@@ -21,7 +21,7 @@ func unixFunctions() []*Function {
 		{Name: "timestamp_seconds", Bind: bindTimestampSeconds},
 		from("timestamp_millis", datetime.Millisecond), from("timestamp_micros", 1),
 		to("unix_seconds", datetime.Second), to("unix_millis", datetime.Millisecond), to("unix_micros", 1),
-		{Name: "unix_date", Bind: func(b *Binding) (*Bound, error) { return bindRetype(b, date, types.Integer) }},
+		{Name: "unix_date", Bind: func(b *Binding) (*Bound, error) { return bindRetype(b, strict(date), types.Integer) }},
 		{Name: "date_from_unix_date", Bind: func(b *Binding) (*Bound, error) { return bindRetype(b, integer, types.Date) }},
 	}
 }
@@ -42,7 +42,7 @@ func bindTimestampSeconds(b *Binding) (*Bound, error) {
 	if err := b.Arity(1, 1); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(numeric)
+	c, err := b.Accept(strict(numeric))
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +54,9 @@ func bindTimestampSeconds(b *Binding) (*Bound, error) {
 		return fromUnits(b, c, datetime.Second), nil
 	}
 	bound := &Bound{Args: c, Type: types.Timestamp, Nullable: b.nullable(c) || isFloating(t), CanFail: true}
-	env := castEnv{mode: CastANSI, zone: b.Zone}
+	env := castEnv{mode: CastANSI, zone: b.Zone, exact: true}
 	if isFloating(t) { // NaN and infinity are null
-		env.mode = CastTry
+		env.mode = CastLegacy
 	}
 	bound.New = func() Kernel { return env.kernel(t, types.Timestamp) }
 	return bound, nil
@@ -66,7 +66,11 @@ func bindFromUnits(b *Binding, unit int64) (*Bound, error) {
 	if err := b.Arity(1, 1); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(bigint)
+	whole := bigint
+	if !IsIntegral(b.Args[0].Type) {
+		whole = strict(integral)
+	}
+	c, err := b.Accept(whole)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +86,7 @@ func fromUnits(b *Binding, c []types.DataType, unit int64) *Bound {
 			dst = dst[:len(x)]
 			for i, v := range x {
 				dst[i] = v * unit
-				if (v > limit || v < -limit) && !args[0].IsNull(i) {
+				if unit > 1 && (v > limit || v < -limit) && !args[0].IsNull(i) {
 					e.Errs.Add(i, errclass.New("ARITHMETIC_OVERFLOW", "message", "long overflow", "alternative", "", "config", ansiConfig))
 				}
 			}
@@ -96,7 +100,7 @@ func bindToUnits(b *Binding, unit int64) (*Bound, error) {
 	if err := b.Arity(1, 1); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(timestamp)
+	c, err := b.Accept(strict(timestamp))
 	if err != nil {
 		return nil, err
 	}

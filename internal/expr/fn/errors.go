@@ -25,3 +25,6 @@ func (b *Binding) dataDiffTypes(ts []types.DataType, name string) error {
 	return errclass.New("DATATYPE_MISMATCH.DATA_DIFF_TYPES", "sqlExpr", b.SQL(), "functionName", "`"+name+"`",
 		"dataType", "("+strings.Join(quoted, " or ")+")")
 }
+
+// DifferentTypes is the error of a call whose arguments must be of one type.
+func (b *Binding) DifferentTypes(ts ...types.DataType) error { return b.dataDiffTypes(ts, b.Name) }

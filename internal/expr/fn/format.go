@@ -33,10 +33,9 @@ func bindFormatString(b *Binding) (*Bound, error) {
 	}
 	c[0] = to
 	return &Bound{Args: c, Type: types.String, Nullable: b.argNullable(c, 0), NullsAreArgs: true, TakesConst: true, CanFail: true, New: func() Kernel {
-		env := castEnv{zone: b.Zone}
 		writers := make([]textWriter, len(b.Args))
 		for i := range writers {
-			writers[i] = env.part(b.result(c, i))
+			writers[i] = storedWriter(b.result(c, i))
 		}
 		var buf []byte
 		return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
@@ -62,7 +61,7 @@ func bindFormatString(b *Binding) (*Bound, error) {
 
 // directive is one %... of a format.
 type directive struct {
-	arg         int // from 1; 0 takes the next one
+	arg         int // from 1; 0 takes the next one, -1 the last one again
 	flags       string
 	width, prec int // -1 when not given
 	verb        byte
@@ -75,7 +74,7 @@ func badFormat(format string, token string) error {
 // appendFormat prints row i's values by its format.
 func appendFormat(b []byte, args []*vec.Vector, writers []textWriter, i int) ([]byte, error) {
 	format := args[0].StringAt(i)
-	next := 0
+	next, last := 0, 0
 	for s := format; s != ""; {
 		k := strings.IndexByte(s, '%')
 		if k < 0 {
@@ -97,11 +96,15 @@ func appendFormat(b []byte, args []*vec.Vector, writers []textWriter, i int) ([]
 			continue
 		}
 		at := d.arg
-		if at == 0 {
+		switch at {
+		case 0:
 			next++
 			at = next
+		case -1:
+			at = last
 		}
-		if at >= len(args) {
+		last = at
+		if at < 1 || at >= len(args) {
 			return b, badFormat(strings.Clone(format), token)
 		}
 		text, ok := d.print(args[at], writers[at], i)
@@ -128,7 +131,10 @@ func parseDirective(s string) (d directive, n int, ok bool) {
 		return v, err == nil
 	}
 	start := i
-	if v, found := number(); found && i < len(s) && s[i] == '$' {
+	if i < len(s) && s[i] == '<' {
+		d.arg = -1
+		i++
+	} else if v, found := number(); found && i < len(s) && s[i] == '$' {
 		d.arg = v
 		i++
 	} else {
@@ -147,7 +153,10 @@ func parseDirective(s string) (d directive, n int, ok bool) {
 			return d, 0, false
 		}
 	}
-	if i >= len(s) || strings.IndexByte("sSdxXofFeEgGbBcC%nhH", s[i]) < 0 {
+	if i >= len(s) || strings.IndexByte("sSdxXofFeEgGaAbBcC%nhH", s[i]) < 0 {
+		return d, 0, false
+	}
+	if d.width < 0 && strings.ContainsAny(d.flags, "-0") {
 		return d, 0, false
 	}
 	d.verb = s[i]
@@ -172,8 +181,15 @@ func (d directive) print(v *vec.Vector, write textWriter, i int) (string, bool) 
 	switch d.verb {
 	case 's', 'S':
 		s = string(write(nil, v, i))
+		if isText(v.Type()) {
+			s = string(javaText([]byte(s)))
+		}
 		if d.prec >= 0 && utf8.RuneCountInString(s) > d.prec {
 			s = s[:runeOffset([]byte(s), d.prec)]
+		}
+	case 'h', 'H':
+		if s = "null"; !null {
+			s = strconv.FormatUint(uint64(javaHash(v, i)), 16)
 		}
 	case 'b', 'B':
 		s = strconv.FormatBool(!null && (v.Phys() != vec.PhysBool || vec.At[uint8](v, i) != 0))
@@ -196,16 +212,19 @@ func (d directive) print(v *vec.Vector, write textWriter, i int) (string, bool) 
 	return s, true
 }
 
+// countsAsNumber tells the types that formats print as whole numbers: what dates and timestamps are inside counts.
+func countsAsNumber(t types.DataType) bool { return IsIntegral(t) || isDateTime(t) }
+
 func (d directive) number(v *vec.Vector, i int) (string, bool) {
 	t := v.Type()
 	switch d.verb {
 	case 'd':
-		if !IsIntegral(t) {
+		if !countsAsNumber(t) {
 			return "", false
 		}
 		return d.signed(strconv.FormatInt(loadInt(v, i), 10)), true
 	case 'x', 'X', 'o':
-		if !IsIntegral(t) {
+		if !countsAsNumber(t) {
 			return "", false
 		}
 		base := 16
@@ -214,6 +233,12 @@ func (d directive) number(v *vec.Vector, i int) (string, bool) {
 		}
 		mask := uint64(math.MaxUint64) >> (64 - 8*v.Phys().Width())
 		s := strconv.FormatUint(uint64(loadInt(v, i))&mask, base)
+		if strings.Contains(d.flags, "#") {
+			s = map[byte]string{'o': "0"}[d.verb] + s
+			if d.verb != 'o' {
+				s = "0x" + s
+			}
+		}
 		if strings.Contains(d.flags, "0") && len(s) < d.width {
 			s = strings.Repeat("0", d.width-len(s)) + s
 		}
@@ -223,25 +248,23 @@ func (d directive) number(v *vec.Vector, i int) (string, bool) {
 			return "", false
 		}
 		return string(rune(loadInt(v, i))), true
-	case 'f', 'F', 'e', 'E', 'g', 'G':
+	case 'a', 'A':
+		f, ok := floatOf(v, i)
+		if !ok || isDecimal(t) {
+			return "", false
+		}
+		return d.signed(hexFloat(f)), true
+	case 'f', 'e', 'E', 'g', 'G':
 		prec := d.prec
 		if prec < 0 {
 			prec = 6
 		}
 		f, ok := floatOf(v, i)
-		if !ok {
+		if !ok || isDecimal(t) { // Spark hands Java a number that it does not know
 			return "", false
 		}
-		if dec, ok := t.(types.DecimalType); ok && d.verb == 'f' {
-			q := roundUnscaled(loadDecimal(v, i), dec.Scale-prec, halfUp)
-			s := decimal.String(q, min(dec.Scale, prec))
-			if extra := prec - max(dec.Scale, 0); extra > 0 {
-				if dec.Scale == 0 {
-					s += "."
-				}
-				s += strings.Repeat("0", extra)
-			}
-			return d.signed(s), true
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return strings.TrimPrefix(strings.Replace(strconv.FormatFloat(f, 'f', -1, 64), "Inf", "Infinity", 1), "+"), true
 		}
 		switch d.verb {
 		case 'e', 'E':
@@ -256,12 +279,6 @@ func (d directive) number(v *vec.Vector, i int) (string, bool) {
 
 // fixed prints a double rounded half up on its shortest decimal form, as Java does.
 func fixed(f float64, prec int) string {
-	if math.IsNaN(f) {
-		return "NaN"
-	}
-	if math.IsInf(f, 0) {
-		return strings.ReplaceAll(strconv.FormatFloat(f, 'f', -1, 64), "Inf", "Infinity")
-	}
 	r, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'e', -1, 64))
 	if !ok {
 		return strconv.FormatFloat(f, 'f', prec, 64)
@@ -340,69 +357,98 @@ func grouped(s string) string {
 	return b.String()
 }
 
-// bindFormatNumber binds format_number(number, places) and format_number(number, pattern).
-func bindFormatNumber(b *Binding) (*Bound, error) {
-	if err := b.Arity(2, 2); err != nil {
-		return nil, err
-	}
-	c, err := b.Accept(numeric, Accept{
-		name: `("INT" or "STRING")`, to: []types.DataType{types.Integer},
-		has: func(t types.DataType) bool { return isText(t) || types.Equal(t, types.Integer) },
-	})
-	if err != nil {
-		return nil, err
-	}
-	pattern := isText(b.result(c, 1))
-	return &Bound{Args: c, Type: types.String, Nullable: true, TakesConst: true, New: func() Kernel {
-		return textKernel(func(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
-			places, least, groups := 0, 0, true
-			if pattern {
-				places, least, groups = numberPattern(args[1].StringAt(i))
-			} else if places = int32At(args[1], i); places < 0 {
-				return b, false
-			} else {
-				least = places
-			}
-			s := numberText(args[0], i, places)
-			for strings.Contains(s, ".") && len(s)-strings.IndexByte(s, '.')-1 > least && strings.HasSuffix(s, "0") {
-				s = strings.TrimSuffix(s[:len(s)-1], ".")
-			}
-			neg := strings.HasPrefix(s, "-")
-			s = strings.TrimPrefix(s, "-")
-			if groups {
-				s = grouped(s)
-			}
-			if neg && strings.ContainsAny(s, "123456789") {
-				b = append(b, '-')
-			}
-			return append(b, s...), true
-		})
-	}}, nil
-}
-
-// numberPattern reads the parts of a pattern such as ##,###.00 that matter.
-func numberPattern(p string) (places, least int, groups bool) {
-	whole, frac, _ := strings.Cut(p, ".")
-	return strings.Count(frac, "#") + strings.Count(frac, "0"), strings.Count(frac, "0"), strings.Contains(whole, ",")
-}
-
-// numberText rounds half to even, as Java's DecimalFormat does.
-func numberText(v *vec.Vector, i, places int) string {
-	if d, ok := v.Type().(types.DecimalType); ok {
-		return padPlaces(decimal.String(roundUnscaled(loadDecimal(v, i), d.Scale-places, halfEven), min(d.Scale, places)), min(d.Scale, places), places)
-	}
-	if f, ok := floatOf(v, i); ok {
-		return strconv.FormatFloat(f, 'f', places, 64)
-	}
-	return padPlaces(strconv.FormatInt(loadInt(v, i), 10), 0, places)
-}
-
-func padPlaces(s string, have, want int) string {
-	if want <= have {
+// hexFloat prints a double as Java does: 0x1.8p1.
+func hexFloat(f float64) string {
+	s := strconv.FormatFloat(f, 'x', -1, 64)
+	mantissa, exp, ok := strings.Cut(s, "p")
+	if !ok {
 		return s
 	}
-	if have == 0 {
-		s += "."
+	if !strings.Contains(mantissa, ".") {
+		mantissa += ".0"
 	}
-	return s + strings.Repeat("0", want-have)
+	e, _ := strconv.Atoi(exp)
+	return mantissa + "p" + strconv.Itoa(e)
+}
+
+// javaHash is the hash code of the object that Java would print.
+func javaHash(v *vec.Vector, i int) uint32 {
+	fold := func(x uint64) uint32 { return uint32(x) ^ uint32(x>>32) }
+	switch v.Phys() {
+	case vec.PhysBool:
+		if vec.At[uint8](v, i) != 0 {
+			return 1231
+		}
+		return 1237
+	case vec.PhysFloat32:
+		return math.Float32bits(vec.At[float32](v, i))
+	case vec.PhysFloat64:
+		return fold(math.Float64bits(vec.At[float64](v, i)))
+	case vec.PhysInt64:
+		return fold(uint64(vec.At[int64](v, i)))
+	case vec.PhysInt8, vec.PhysInt16, vec.PhysInt32:
+		return uint32(loadInt(v, i))
+	}
+	return vec.PartitionHash([]*vec.Vector{v.Slice(i, i+1)}, 1, nil)[0]
+}
+
+// storedWriter prints values as format_string sees them: dates, times and intervals are the numbers that are stored, and what is in
+// arrays, maps and structs stands between brackets without blanks.
+func storedWriter(t types.DataType) textWriter {
+	env := castEnv{}
+	list := func(b []byte, kid *vec.Vector, s vec.Span, write textWriter) []byte {
+		b = append(b, '[')
+		for k := range s.Len {
+			if k > 0 {
+				b = append(b, ',')
+			}
+			b = write(b, kid, int(s.Off+k))
+		}
+		return append(b, ']')
+	}
+	var w textWriter
+	switch t := t.(type) {
+	case types.DateType, types.TimestampType, types.TimestampNTZType, types.TimeType, types.DayTimeIntervalType, types.YearMonthIntervalType:
+		w = func(b []byte, v *vec.Vector, i int) []byte { return strconv.AppendInt(b, loadInt(v, i), 10) }
+	case types.ArrayType:
+		element := storedWriter(t.Element)
+		w = func(b []byte, v *vec.Vector, i int) []byte {
+			s, owner := v.SpanAt(i)
+			return list(b, owner.Kids()[0], s, element)
+		}
+	case types.MapType:
+		key, value := storedWriter(t.Key), storedWriter(t.Value)
+		spaced := func(b []byte, kid *vec.Vector, s vec.Span, write textWriter) []byte {
+			return append(b, strings.ReplaceAll(string(list(nil, kid, s, write)), ",", ", ")...)
+		}
+		w = func(b []byte, v *vec.Vector, i int) []byte {
+			s, owner := v.SpanAt(i)
+			b = spaced(append(b, "keys: "...), owner.Kids()[0], s, key)
+			return spaced(append(b, ", values: "...), owner.Kids()[1], s, value)
+		}
+	case types.StructType:
+		fields := make([]textWriter, len(t.Fields))
+		for k, f := range t.Fields {
+			fields[k] = storedWriter(f.Type)
+		}
+		w = func(b []byte, v *vec.Vector, i int) []byte {
+			b = append(b, '[')
+			i, v = fieldRow(v, i)
+			for k, write := range fields {
+				if k > 0 {
+					b = append(b, ',')
+				}
+				b = write(b, v.Kids()[k], i)
+			}
+			return append(b, ']')
+		}
+	default:
+		return env.part(t)
+	}
+	return func(b []byte, v *vec.Vector, i int) []byte {
+		if v.IsNull(i) {
+			return append(b, "null"...)
+		}
+		return w(b, v, i)
+	}
 }

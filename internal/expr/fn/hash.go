@@ -23,6 +23,9 @@ func bindHash(b *Binding, t types.DataType, kernel func() Kernel) (*Bound, error
 		return nil, err
 	}
 	for _, a := range b.Args {
+		if !types.IsGroupable(a.Type) {
+			return nil, errclass.New("DATATYPE_MISMATCH.HASH_VARIANT_TYPE", "sqlExpr", b.SQL(), "functionName", "`"+b.Name+"`")
+		}
 		if hashesMap(a.Type) {
 			return nil, errclass.New("DATATYPE_MISMATCH.HASH_MAP_TYPE", "sqlExpr", b.SQL(), "functionName", "`"+b.Name+"`")
 		}

@@ -331,7 +331,7 @@ func (h *higher) transformKeys(e *expr.Eval, in *vec.Batch, args []*vec.Vector) 
 	values = take(values, c.at)
 	made := h.lambdas[0].call(e, in, c.rows, nil, take(keys, c.at), values)
 	var scratch vec.Bitmap
-	return like(newMaps(e, h.t.(types.MapType), c.spans, made, values, live(args, in.N, &scratch)), args[0])
+	return like(newMaps(e, h.t.(types.MapType), c.spans, made, values, live(args, in.N, &scratch), false, true), args[0])
 }
 
 func (h *higher) transformValues(e *expr.Eval, in *vec.Batch, args []*vec.Vector) *vec.Vector {

@@ -30,10 +30,14 @@ func (b *Binding) bindElement(t types.ArrayType) (*Bound, error) {
 	if !IsIntegral(b.Args[1].Type) && !isNull(b.Args[1].Type) {
 		return nil, b.wrongType(1, integral.name)
 	}
-	ansi := b.ANSI
+	ansi, null := b.ANSI, true
+	if k, ok := b.constIndex(1); ok {
+		if inside, isNull := b.constElement(k); inside {
+			null = isNull
+		}
+	}
 	return &Bound{
-		Args: []types.DataType{nil, types.Long}, Type: t.Element, CanFail: ansi,
-		Nullable: !b.knownElement(),
+		Args: []types.DataType{nil, types.Long}, Type: t.Element, CanFail: ansi, Nullable: null,
 		New: func() Kernel {
 			var idx []uint32
 			return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
@@ -55,17 +59,6 @@ func (b *Binding) bindElement(t types.ArrayType) (*Bound, error) {
 			}
 		},
 	}, nil
-}
-
-// knownElement tells whether array and position are constants and there is such an element.
-func (b *Binding) knownElement() bool {
-	arr, pos := b.Args[0].Const, b.Args[1].Const
-	if arr == nil || pos == nil || arr.IsNull(0) || pos.IsNull(0) {
-		return false
-	}
-	i, ok := vec.ValueAt(pos, 0).(int32)
-	s, of := arr.SpanAt(0)
-	return ok && i >= 0 && uint32(i) < s.Len && !of.Kids()[0].IsNull(int(s.Off)+int(i))
 }
 
 // bindEntry binds a map's value by key; there is none for a key that the map lacks.

@@ -1,7 +1,10 @@
 package fn
 
 import (
+	"bytes"
+	"errors"
 	"strings"
+	"unicode"
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
@@ -13,15 +16,16 @@ import (
 
 func jsonFunctions() []*Function {
 	return append(simples(
-		nullable(textTo("get_json_object", 2, 2, getJSONObject)),
-		nullable(simple{name: "json_array_length", least: 1, most: 1, args: []Accept{text}, result: types.Integer, kernel: func(*Binding) Kernel {
+		nullable(textTo("get_json_object", 2, 2, getJSONObject, strict(text))),
+		nullable(simple{name: "json_array_length", least: 1, most: 1, args: []Accept{strict(text)}, result: types.Integer, kernel: func(*Binding) Kernel {
 			return fixedKernel(func(_ *expr.Eval, args []*vec.Vector, i int) (int32, bool) {
 				n, ok := jsonArrayLength(args[0].BytesAt(i))
 				return int32(n), ok
 			})
 		}}),
 	), &Function{Name: "from_json", Bind: bindFromJSON}, &Function{Name: "to_json", Bind: bindToJSON},
-		&Function{Name: "schema_of_json", Bind: bindSchemaOfJSON}, &Function{Name: "json_object_keys", Bind: bindJSONKeys})
+		&Function{Name: "schema_of_json", Bind: bindSchemaOfJSON}, &Function{Name: "json_object_keys", Bind: bindJSONKeys},
+		&Function{Name: Records, Bind: bindRecords})
 }
 
 // options reads a constant map of texts.
@@ -73,10 +77,27 @@ func (b *Binding) schemaArg(i int) (types.DataType, error) {
 		return t, nil
 	}
 	t, err := types.ParseDDL(s)
+	if err != nil && isWord(s) {
+		return nil, errclass.New("UNSUPPORTED_DATATYPE", "typeName", `"`+strings.ToUpper(strings.TrimSpace(s))+`"`)
+	}
 	if err != nil {
-		return nil, err
+		return nil, unplaced(err)
 	}
 	return t, nil
+}
+
+// unplaced takes the place in the text of a schema from an error: in the query it is that of the call.
+func unplaced(err error) error {
+	if e, ok := errors.AsType[*errclass.Error](err); ok {
+		e.Context = nil
+	}
+	return err
+}
+
+// isWord tells whether a text is one word, which can only be meant as the name of a type.
+func isWord(s string) bool {
+	return strings.TrimFunc(strings.TrimSpace(s), func(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }) == "" &&
+		strings.TrimSpace(s) != ""
 }
 
 // nullableParts makes everything inside of a type nullable: a text may leave out what it likes.
@@ -97,16 +118,33 @@ func nullableParts(t types.DataType) types.DataType {
 	return t
 }
 
+// otherKeys tells whether a type has maps whose keys are no strings.
+func otherKeys(t types.DataType) bool {
+	switch t := t.(type) {
+	case types.ArrayType:
+		return otherKeys(t.Element)
+	case types.MapType:
+		return !isText(t.Key) || otherKeys(t.Value)
+	case types.StructType:
+		for _, f := range t.Fields {
+			if otherKeys(f.Type) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // bindFromJSON binds from_json(text, schema[, options]).
 func bindFromJSON(b *Binding) (*Bound, error) {
 	if err := b.Arity(2, 3); err != nil {
 		return nil, err
 	}
-	to, ok := text.implicit(b.Args[0], b.ANSI)
-	if !ok {
-		return nil, b.wrongType(0, text.name)
-	}
 	t, err := b.schemaArg(1)
+	if err != nil {
+		return nil, err
+	}
+	opts, err := b.jsonOptions(2)
 	if err != nil {
 		return nil, err
 	}
@@ -116,9 +154,12 @@ func bindFromJSON(b *Binding) (*Bound, error) {
 	default:
 		return nil, errclass.New("DATATYPE_MISMATCH.INVALID_JSON_SCHEMA", "sqlExpr", b.SQL(), "schema", quoteType(t))
 	}
-	opts, err := b.jsonOptions(2)
-	if err != nil {
-		return nil, err
+	if otherKeys(t) {
+		return nil, errclass.New("DATATYPE_MISMATCH.INVALID_JSON_MAP_KEY_TYPE", "sqlExpr", b.SQL(), "schema", quoteType(t))
+	}
+	to, ok := strict(text).implicit(b.Args[0], b.ANSI)
+	if !ok || kindOf(b.Args[0].Type) == kVariant {
+		return nil, b.wrongType(0, text.name)
 	}
 	schema, wrap := t.(types.StructType)
 	if !wrap {
@@ -129,6 +170,12 @@ func bindFromJSON(b *Binding) (*Bound, error) {
 	}
 	c := make([]types.DataType, len(b.Args))
 	c[0] = to
+	if err := b.parseMode(opts.Mode); err != nil {
+		return refusing(c, t, err), nil
+	}
+	if err := badCorruptColumn(schema, opts.CorruptColumn); err != nil && wrap {
+		return refusing(c, t, err), nil
+	}
 	return &Bound{Args: c, Type: t, Nullable: true, TakesConst: true, CanFail: opts.Mode == textrecord.FailFast, New: func() Kernel {
 		return fromJSON(schema, opts, t, !wrap)
 	}}, nil
@@ -136,7 +183,10 @@ func bindFromJSON(b *Binding) (*Bound, error) {
 
 // fromJSON reads texts. What is no struct is read as the only field of one.
 func fromJSON(schema types.StructType, opts jsonrow.Options, t types.DataType, wrap bool) Kernel {
+	opts.OneRecord = true
 	r, err := jsonrow.NewReader(schema, opts)
+	list, _ := t.(types.ArrayType)
+	records := wrap && kindOf(list.Element) == kStruct
 	var scratch vec.Bitmap
 	var rows []uint32
 	var buf []byte
@@ -150,7 +200,11 @@ func fromJSON(schema types.StructType, opts jsonrow.Options, t types.DataType, w
 			row := vec.NoRow
 			if valid.Get(i) {
 				s, at := args[0].BytesAt(i), r.Rows()
-				if wrap {
+				switch {
+				case records && bytes.HasPrefix(bytes.TrimLeft(s, " \t\r\n"), []byte("{")): // a record is an array of one
+					buf = append(append(append(buf[:0], `{"value":[`...), s...), "]}"...)
+					s = buf
+				case wrap:
 					buf = append(append(append(buf[:0], `{"value":`...), s...), '}')
 					s = buf
 				}
@@ -178,39 +232,45 @@ func bindToJSON(b *Binding) (*Bound, error) {
 	if err := b.Arity(1, 2); err != nil {
 		return nil, err
 	}
+	opts, err := b.jsonOptions(1)
+	if err != nil {
+		return nil, err
+	}
 	t := b.Args[0].Type
 	switch kindOf(t) {
 	case kStruct, kArray, kMap, kVariant:
 	default:
 		return nil, errclass.New("DATATYPE_MISMATCH.INVALID_JSON_SCHEMA", "sqlExpr", b.SQL(), "schema", quoteType(t))
 	}
-	opts, err := b.jsonOptions(1)
-	if err != nil {
-		return nil, err
+	if kindOf(t) == kVariant {
+		env := *b
+		env.Zone = opts.Zone
+		return &Bound{
+			Args: make([]types.DataType, len(b.Args)), Type: types.String, Nullable: true, CanFail: true,
+			New: func() Kernel { return variantJSON(&env) },
+		}, nil
 	}
 	if _, err := jsonrow.NewValueWriter(t, opts); err != nil {
 		return nil, err
 	}
 	return &Bound{Args: make([]types.DataType, len(b.Args)), Type: types.String, Nullable: true, New: func() Kernel {
-		w, err := jsonrow.NewValueWriter(t, opts)
-		var buf []byte
-		return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
-			spans := out.ResetBytes(n, nil)
-			buf = buf[:0]
-			if err == nil {
-				w.BindValue(args[0])
-			}
-			for i := range spans {
-				at := len(buf)
-				if err == nil && !args[0].IsNull(i) {
-					buf = w.AppendRow(buf, i)
-				}
-				spans[i] = vec.Span{Off: uint32(at), Len: uint32(len(buf) - at)}
-			}
-			out.SetBytes(buf)
-			return out
-		}
+		w, _ := jsonrow.NewValueWriter(t, opts) // was checked
+		return rowTexts(w.BindValue, w.AppendRow)
 	}}, nil
+}
+
+// sample is the constant text, the first argument, whose schema a call wants to know.
+func (b *Binding) sample(name string) ([]byte, error) {
+	a := b.Args[0]
+	switch {
+	case isNull(a.Type) || a.Const != nil && a.Const.IsNull(0):
+		return nil, errclass.New("DATATYPE_MISMATCH.UNEXPECTED_NULL", "sqlExpr", b.SQL(), "exprName", name)
+	case a.Const == nil:
+		return nil, b.NotFoldable(0, "`"+name+"`", quoteType(a.Type))
+	case !isText(a.Type):
+		return nil, b.wrongType(0, text.name)
+	}
+	return a.Const.BytesAt(0), nil
 }
 
 // bindSchemaOfJSON gives the schema of a constant text as DDL.
@@ -218,12 +278,11 @@ func bindSchemaOfJSON(b *Binding) (*Bound, error) {
 	if err := b.Arity(1, 2); err != nil {
 		return nil, err
 	}
-	a := b.Args[0]
-	if a.Const == nil || !isText(a.Type) || a.Const.IsNull(0) {
-		return nil, errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", b.SQL(), "inputName", "`json`", "inputType", `"STRING"`,
-			"inputExpr", `"`+a.SQL+`"`)
-	}
 	opts, err := b.jsonOptions(1)
+	if err != nil {
+		return nil, err
+	}
+	text, err := b.sample("json")
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +290,10 @@ func bindSchemaOfJSON(b *Binding) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	record := append(append([]byte(`{"value":`), a.Const.BytesAt(0)...), '}')
+	if first := jsonrow.First(text); first != nil { // what follows is not looked at
+		text = first
+	}
+	record := append(append([]byte(`{"value":`), text...), '}')
 	if err := inf.Record(record); err != nil {
 		return nil, err
 	}
@@ -248,7 +310,7 @@ func bindJSONKeys(b *Binding) (*Bound, error) {
 	if err := b.Arity(1, 1); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(text)
+	c, err := b.Accept(strict(text))
 	if err != nil {
 		return nil, err
 	}
@@ -278,4 +340,24 @@ func bindJSONKeys(b *Binding) (*Bound, error) {
 			return out.Borrow()
 		}
 	}}, nil
+}
+
+// badCorruptColumn is the error of a schema whose column for bad records is none of texts. It is met by the first record.
+func badCorruptColumn(schema types.StructType, name string) error {
+	if i := schema.Index(name); i >= 0 && !types.IsString(schema.Fields[i].Type) {
+		return errclass.New("INVALID_CORRUPT_RECORD_TYPE", "columnName", errclass.Ident(name), "actualType", quoteType(schema.Fields[i].Type))
+	}
+	return nil
+}
+
+// refusing binds the reading of texts that fails whatever the text.
+func refusing(c []types.DataType, t types.DataType, failure error) *Bound {
+	return &Bound{Args: c, Type: t, Nullable: true, TakesConst: true, CanFail: true, New: func() Kernel {
+		return func(e *expr.Eval, n int, _ []*vec.Vector, _ *vec.Vector) *vec.Vector {
+			for i := range n {
+				e.Errs.Add(i, failure)
+			}
+			return vec.NewNulls(t, n)
+		}
+	}}
 }

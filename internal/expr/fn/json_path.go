@@ -3,10 +3,12 @@ package fn
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/jsonrow"
 	"github.com/millrace/millrace/internal/vec"
 )
 
@@ -78,7 +80,7 @@ func jsonPath(s string) (steps []pathStep, ok bool) {
 // nothing are null.
 func getJSONObject(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
 	steps, ok := jsonPath(args[1].StringAt(i))
-	doc := args[0].BytesAt(i)
+	doc := doubleQuoted(args[0].BytesAt(i))
 	if !ok || !json.Valid(doc) {
 		return b, false
 	}
@@ -90,6 +92,9 @@ func getJSONObject(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, b
 	case 1:
 		if string(found[0]) == "null" {
 			return b, false
+		}
+		if slices.ContainsFunc(steps, func(s pathStep) bool { return s.kind == stepAll }) {
+			return appendCompact(b, found[0]), true // one of several that there might be keeps its quotes
 		}
 		return appendJSONText(b, found[0]), true
 	}
@@ -114,7 +119,7 @@ func walkJSON(doc []byte, steps []pathStep, found *[][]byte) {
 	case doc[0] == '{':
 		done := false
 		eachMember(doc, func(key, value []byte) {
-			if s.kind == stepAll || s.kind == stepName && !done && jsonText(key) == s.name {
+			if s.kind == stepName && !done && jsonText(key) == s.name {
 				done = true
 				walkJSON(value, steps[1:], found)
 			}
@@ -218,8 +223,36 @@ func valueEnd(doc []byte, i int) int {
 	return len(doc)
 }
 
+// doubleQuoted is a text with the quotes that JSON wants: single ones are taken as well.
+func doubleQuoted(doc []byte) []byte {
+	if bytes.IndexByte(doc, '\'') < 0 {
+		return doc
+	}
+	var out []byte
+	quote := byte(0)
+	for i := 0; i < len(doc); i++ {
+		c := doc[i]
+		switch {
+		case c == '\\' && quote != 0 && i+1 < len(doc):
+			i++
+			if doc[i] != '\'' {
+				out = append(out, c)
+			}
+			c = doc[i]
+		case quote == 0 && (c == '"' || c == '\''):
+			quote, c = c, '"'
+		case c == quote:
+			quote, c = 0, '"'
+		case c == '"' && quote == '\'':
+			out = append(out, '\\')
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 func jsonArrayLength(doc []byte) (n int, ok bool) {
-	doc = bytes.TrimSpace(doc)
+	doc = doubleQuoted(jsonrow.First(doc))
 	if len(doc) == 0 || doc[0] != '[' || !json.Valid(doc) {
 		return 0, false
 	}
@@ -228,7 +261,7 @@ func jsonArrayLength(doc []byte) (n int, ok bool) {
 }
 
 func jsonKeys(doc []byte) (keys []string, ok bool) {
-	doc = bytes.TrimSpace(doc)
+	doc = doubleQuoted(jsonrow.First(doc))
 	if len(doc) == 0 || doc[0] != '{' || !json.Valid(doc) {
 		return nil, false
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/vec"
 )
 
@@ -126,7 +127,7 @@ func fails(e *expr.Eval, out *vec.Vector, mode expr.Mode, i int, err func() erro
 	setNull(out, i)
 }
 
-const ansiConfig = `"spark.sql.ansi.enabled"`
+const ansiConfig = `"` + setting.ANSI + `"`
 
 func overflowError(message, try string) error {
 	alternative := ""

@@ -6,6 +6,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/javare"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -86,7 +87,7 @@ func bindMapFromArrays(b *Binding) (*Bound, error) {
 			}
 			ks := vec.Take(args[0].Kids()[0], keys, nil).Flatten()
 			vs := vec.Take(args[1].Kids()[0], values, nil).Flatten()
-			return borrowed(newMaps(e, t, spans, ks, vs, valid))
+			return borrowed(newMaps(e, t, spans, ks, vs, valid, b.lastWins(), true))
 		}
 	}}, nil
 }
@@ -119,7 +120,7 @@ func bindMapFromEntries(b *Binding) (*Bound, error) {
 					}
 				}
 			}
-			m := newMaps(e, t, v.Spans()[:n], pairs.Kids()[0].Flatten(), pairs.Kids()[1].Flatten(), valid)
+			m := newMaps(e, t, v.Spans()[:n], pairs.Kids()[0].Flatten(), pairs.Kids()[1].Flatten(), valid, b.lastWins(), false)
 			m.SetValidity(valid)
 			return borrowed(m)
 		}
@@ -176,7 +177,7 @@ func bindMapConcat(b *Binding) (*Bound, error) {
 				spans[i] = vec.Span{Off: uint32(at), Len: uint32(len(rows) - at)}
 			}
 			keys, values := vec.Take(vec.Concat(ks), rows, nil).Flatten(), vec.Take(vec.Concat(vs), rows, nil).Flatten()
-			return borrowed(newMaps(e, t, spans, keys, values, valid))
+			return borrowed(newMaps(e, t, spans, keys, values, valid, b.lastWins(), false))
 		}
 	}}, nil
 }
@@ -195,7 +196,7 @@ func bindMapContainsKey(b *Binding) (*Bound, error) {
 	}
 	t, ok := b.Args[0].Type.(types.MapType)
 	if !ok {
-		return nil, b.wrongType(0, `"MAP"`)
+		return nil, b.otherKey()
 	}
 	bound, err := bindMapItem(b, t)
 	if err != nil {
@@ -215,7 +216,7 @@ func bindStrToMap(b *Binding) (*Bound, error) {
 	if err := b.Arity(1, 3); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(text)
+	c, err := b.Accept(strict(text))
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +246,7 @@ func bindStrToMap(b *Binding) (*Bound, error) {
 					err = err2
 				}
 				if err == nil {
-					err = appendPairs(out, args[0].BytesAt(i), pairs, keys)
+					err = appendPairs(out, args[0].BytesAt(i), pairs, keys, b.lastWins())
 				}
 				if err != nil {
 					e.Errs.Add(i, err)
@@ -257,8 +258,14 @@ func bindStrToMap(b *Binding) (*Bound, error) {
 	}}, nil
 }
 
-func appendPairs(out *vec.Builder, s []byte, pairs, keys *javare.Regexp) error {
-	seen := map[string]bool{}
+// appendPairs adds the pairs of a text. Of a key that occurs twice the last value is kept, in the place of the first, when it wins.
+func appendPairs(out *vec.Builder, s []byte, pairs, keys *javare.Regexp, lastWins bool) error {
+	type pair struct {
+		key, value string
+		null       bool
+	}
+	var found []pair
+	seen := map[string]int{}
 	parts := vec.NewBuilder(types.String)
 	splitRegexp(parts, s, pairs, -1)
 	all := parts.Finish()
@@ -266,16 +273,27 @@ func appendPairs(out *vec.Builder, s []byte, pairs, keys *javare.Regexp) error {
 		kv := vec.NewBuilder(types.String)
 		splitRegexp(kv, all.BytesAt(i), keys, 2)
 		two := kv.Finish()
-		k := string(two.BytesAt(0))
-		if seen[k] {
-			return errclass.New("DUPLICATED_MAP_KEY", "key", k, "mapKeyDedupPolicy", `"spark.sql.mapKeyDedupPolicy"`)
+		p := pair{key: string(two.BytesAt(0)), null: two.Len() < 2}
+		if !p.null {
+			p.value = string(two.BytesAt(1))
 		}
-		seen[k] = true
-		out.Child(0).AppendString(k)
-		if two.Len() > 1 {
-			out.Child(1).AppendBytes(two.BytesAt(1))
-		} else {
+		at, again := seen[p.key]
+		switch {
+		case !again:
+			seen[p.key] = len(found)
+			found = append(found, p)
+		case lastWins:
+			found[at] = p
+		default:
+			return errclass.New("DUPLICATED_MAP_KEY", "key", p.key, "mapKeyDedupPolicy", errclass.Conf(setting.MapKeyPolicy))
+		}
+	}
+	for _, p := range found {
+		out.Child(0).AppendString(p.key)
+		if p.null {
 			out.Child(1).AppendNull()
+		} else {
+			out.Child(1).AppendString(p.value)
 		}
 	}
 	return nil

@@ -3,10 +3,14 @@ package fn
 import (
 	"math"
 
+	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
+
+// measure is what histograms are made of.
+var measure = Accept{name: `("DOUBLE" or "INTERVAL YEAR TO MONTH" or "INTERVAL DAY TO SECOND")`, has: double.has, to: double.to}
 
 func mathFunctions() []*Function {
 	one := func(name string, f func(float64) float64, aliases ...string) *Function {
@@ -32,18 +36,23 @@ func mathFunctions() []*Function {
 	}
 	return joined([]*Function{
 		one("sqrt", math.Sqrt), one("cbrt", math.Cbrt), one("exp", exp), one("expm1", math.Expm1),
-		logarithm("ln", 0, math.Log), logarithm("log10", 0, log10), logarithm("log2", 0, func(x float64) float64 { return math.Log(x) / math.Ln2 }),
+		logarithm("ln", 0, ln), logarithm("log10", 0, log10), logarithm("log2", 0, func(x float64) float64 { return ln(x) / math.Ln2 }),
 		logarithm("log1p", -1, math.Log1p),
 		{Name: "log", Bind: bindLog},
-		one("sin", math.Sin), one("cos", math.Cos), one("tan", math.Tan),
-		one("cot", func(x float64) float64 { return 1 / math.Tan(x) }), one("sec", func(x float64) float64 { return 1 / math.Cos(x) }),
+		one("sin", math.Sin), one("cos", math.Cos), one("tan", tangent),
+		one("cot", func(x float64) float64 { return 1 / tangent(x) }), one("sec", func(x float64) float64 { return 1 / math.Cos(x) }),
 		one("csc", func(x float64) float64 { return 1 / math.Sin(x) }),
 		one("asin", math.Asin), one("acos", math.Acos), one("atan", math.Atan), two("atan2", math.Atan2),
 		one("sinh", math.Sinh), one("cosh", cosh), one("tanh", math.Tanh),
-		one("asinh", math.Asinh), one("acosh", func(x float64) float64 { return math.Log(x + math.Sqrt(x*x-1)) }),
+		one("asinh", math.Asinh), one("acosh", func(x float64) float64 {
+			if x < 1 {
+				return math.NaN()
+			}
+			return math.Log(x + math.Sqrt(x*x-1))
+		}),
 		one("atanh", func(x float64) float64 { return 0.5 * (math.Log1p(x) - math.Log1p(-x)) }),
-		one("degrees", func(x float64) float64 { return x * (180 / math.Pi) }), one("radians", func(x float64) float64 { return x * (math.Pi / 180) }),
-		one("rint", math.RoundToEven), two("hypot", math.Hypot), two("power", math.Pow, "pow"),
+		one("degrees", degrees), one("radians", radians),
+		one("rint", math.RoundToEven), two("hypot", math.Hypot), two("power", power, "pow"),
 		{Name: "sign", Aliases: []string{"signum"}, Bind: bindSignum},
 		{Name: "nanvl", Bind: bindNanvl},
 		constant("e", math.E), constant("pi", math.Pi),
@@ -62,7 +71,7 @@ func mathFunctions() []*Function {
 			})
 		}}),
 		nullable(simple{
-			name: "width_bucket", least: 4, most: 4, args: []Accept{double, double, double, bigint}, result: types.Long,
+			name: "width_bucket", least: 4, most: 4, args: []Accept{measure, measure, measure, bigint}, result: types.Long,
 			kernel: func(*Binding) Kernel { return fixedKernel(widthBucket) },
 		}),
 	))
@@ -80,7 +89,8 @@ func exp(x float64) float64 {
 		p4    = -1.65339022054652515390e-06
 		p5    = 4.13813679705723846039e-08
 	)
-	if !(math.Abs(x) < 700) || math.Abs(x) < 1e-8 {
+	const overflow = 7.09782712893383973096e+02
+	if !(math.Abs(x) < 700) && !(x > 0 && x <= overflow) || math.Abs(x) < 1e-8 {
 		return math.Exp(x) // NaN, infinity and the edges of the range
 	}
 	k, hi, lo := 0.0, x, 0.0
@@ -98,6 +108,57 @@ func exp(x float64) float64 {
 		return 1 - ((r*c)/(c-2) - r)
 	}
 	return math.Ldexp(1-((lo-(r*c)/(2-c))-hi), int(k))
+}
+
+// ln is the natural logarithm, also of the smallest numbers, with which processors' own have trouble.
+func ln(x float64) float64 {
+	if x > 0 && x < 0x1p-1022 {
+		return math.Log(x*0x1p54) - 54*math.Ln2
+	}
+	return math.Log(x)
+}
+
+// power is Java's, which has no number for powers of one that are none themselves.
+func power(x, y float64) float64 {
+	if math.IsNaN(y) || math.IsInf(y, 0) && math.Abs(x) == 1 {
+		return math.NaN()
+	}
+	if y == math.Trunc(y) && math.Abs(y) <= 64 {
+		if v, ok := wholePower(x, int(y)); ok {
+			return v
+		}
+	}
+	if x != 0 && math.Abs(x) < 0x1p-1022 { // the logarithm in it has trouble with these, see ln
+		return math.Pow(x*0x1p54, y) * math.Exp2(-54*y)
+	}
+	return math.Pow(x, y)
+}
+
+// wholePower multiplies with twice the digits, so that the last digit is right; ok is false near the ends of the range.
+func wholePower(x float64, n int) (v float64, ok bool) {
+	times := func(ah, al, bh, bl float64) (float64, float64) {
+		p := ah * bh
+		e := math.FMA(ah, bh, -p) + (ah*bl + al*bh)
+		s := p + e
+		return s, e - (s - p)
+	}
+	h, l, bh, bl := 1.0, 0.0, x, 0.0
+	for k := max(n, -n); k > 0; k >>= 1 {
+		if k&1 == 1 {
+			h, l = times(h, l, bh, bl)
+		}
+		if k > 1 {
+			bh, bl = times(bh, bl, bh, bl)
+		}
+	}
+	if a := math.Abs(h); !(a > 1e-280 && a < 1e280) {
+		return 0, false
+	}
+	if n < 0 {
+		q := 1 / h
+		return q + q*(math.FMA(-q, h, 1)-q*l), true
+	}
+	return h + l, true
 }
 
 // cosh is by exp, as the JVM's.
@@ -145,12 +206,13 @@ func bindDoubles(b *Binding, n int, f func(x []float64) (float64, bool), null bo
 // bindLog binds log(x) and log(base, x).
 func bindLog(b *Binding) (*Bound, error) {
 	if len(b.Args) == 1 {
-		return bindDoubles(b, 1, func(x []float64) (float64, bool) { return math.Log(x[0]), !(x[0] <= 0) }, true)
+		bound, err := bindDoubles(b, 1, func(x []float64) (float64, bool) { return ln(x[0]), !(x[0] <= 0) }, true)
+		return bound, errclass.Renamed(err, "paramIndex", ordinal(2)) // the first is e
 	}
 	if err := b.Arity(1, 2); err != nil {
 		return nil, err
 	}
-	return bindDoubles(b, 2, func(x []float64) (float64, bool) { return math.Log(x[1]) / math.Log(x[0]), !(x[0] <= 0 || x[1] <= 0) }, true)
+	return bindDoubles(b, 2, func(x []float64) (float64, bool) { return ln(x[1]) / ln(x[0]), !(x[0] <= 0 || x[1] <= 0) }, true)
 }
 
 // bindSignum gives -1, 0 or 1 as a double, also for intervals.
@@ -170,6 +232,9 @@ func bindSignum(b *Binding) (*Bound, error) {
 				return 0, true
 			})
 		}}, nil
+	}
+	if _, ok := double.implicit(b.Args[0], b.ANSI); !ok {
+		return nil, b.wrongType(0, alternatives([]types.DataType{types.Double, types.YearMonthInterval, types.DayTimeInterval}))
 	}
 	return bindDoubles(b, 1, func(x []float64) (float64, bool) {
 		switch {
@@ -193,7 +258,7 @@ func bindNanvl(b *Binding) (*Bound, error) {
 	}
 	for i, a := range b.Args {
 		if _, ok := double.implicit(a, b.ANSI); !ok {
-			return nil, b.wrongType(i, double.name)
+			return nil, b.wrongType(i, `("DOUBLE" or "FLOAT")`)
 		}
 	}
 	c := casts(b, t, t)

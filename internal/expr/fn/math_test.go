@@ -23,3 +23,20 @@ func TestLog10(t *testing.T) {
 		t.Error("log10(-1) is no NaN")
 	}
 }
+
+// The smallest numbers have logarithms and powers, too. The answers are Java's.
+func TestSmallestNumbers(t *testing.T) {
+	for _, c := range []struct{ got, want float64 }{
+		{ln(9.99988867183e-321), -736.8272408909739},
+		{power(9.99988867183e-321, 0.001), 0.4786300869941073},
+		{power(9.99988867183e-321, -0.001), 2.0892961541139212},
+		{power(math.SmallestNonzeroFloat64, 0.5), 2.2227587494850775e-162},
+		{power(math.SmallestNonzeroFloat64, 3.25), 0},
+		{power(math.SmallestNonzeroFloat64, -3.25), math.Inf(1)},
+		{power(-math.SmallestNonzeroFloat64, 2), 0},
+	} {
+		if c.got != c.want && !(math.Abs(c.got-c.want) < 1e-10*math.Abs(c.want)) {
+			t.Errorf("%v, want %v", c.got, c.want)
+		}
+	}
+}

@@ -50,16 +50,19 @@ func (c *call) Eval(e *expr.Eval, in *vec.Batch) *vec.Vector {
 	if in.N == 0 {
 		return vec.NewNulls(c.bound.Type, 0)
 	}
-	consts, dict := 0, -1
-	for i, a := range c.args {
+	consts, dict, null := 0, -1, false
+	for k := range c.args {
+		i := c.bound.turn(k)
 		mark := e.Errs.Len()
-		v := a.Eval(e, in)
-		if i > 0 && e.Errs.Len() > mark && !c.bound.NullsAreArgs {
-			// Arguments are looked at from left to right, and no further than the first null.
-			e.Errs.Keep(mark, func(row int) bool { return !anyNull(c.vecs[:i], row) })
+		v := c.args[i].Eval(e, in)
+		if k > 0 && e.Errs.Len() > mark && !c.bound.NullsAreArgs && !c.bound.Eager {
+			e.Errs.Keep(mark, func(row int) bool { return c.reached(k, row) })
 		}
 		if failed := e.Errs.Since(mark); len(failed) > 0 {
 			v = withoutFailed(v, failed)
+			if c.bound.TryArgs {
+				e.Errs.Keep(mark, func(int) bool { return false })
+			}
 		}
 		c.vecs[i] = v
 		switch v.Encoding() {
@@ -69,8 +72,14 @@ func (c *call) Eval(e *expr.Eval, in *vec.Batch) *vec.Vector {
 			dict = i
 		}
 		if !c.bound.NullsAreArgs && (v.Phys() == vec.PhysNull || v.Encoding() == vec.Const && v.IsNull(0)) {
-			return vec.NewNulls(c.bound.Type, in.N)
+			null = true
+			if !c.bound.Eager {
+				break
+			}
 		}
+	}
+	if null {
+		return vec.NewNulls(c.bound.Type, in.N)
 	}
 	if !c.bound.Nondeterministic {
 		switch {
@@ -81,6 +90,27 @@ func (c *call) Eval(e *expr.Eval, in *vec.Batch) *vec.Vector {
 		}
 	}
 	return c.run(e, in.N)
+}
+
+// turn is the argument that is computed after k others.
+func (b *Bound) turn(k int) int {
+	switch {
+	case k == 0:
+		return b.First
+	case k <= b.First:
+		return k - 1
+	}
+	return k
+}
+
+// reached tells whether a row's arguments are looked at beyond the first k: none of those may be null.
+func (c *call) reached(k, row int) bool {
+	for j := range k {
+		if c.vecs[c.bound.turn(j)].IsNull(row) {
+			return false
+		}
+	}
+	return c.bound.Needs == nil || c.bound.Needs(c.vecs[c.bound.First], row)
 }
 
 // withoutFailed gives null for rows that have failed: their values are unspecified, and a kernel such as sequence's would make

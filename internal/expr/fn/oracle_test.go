@@ -77,6 +77,7 @@ type typed struct {
 	typ      types.DataType
 	nullable bool
 	constant *vec.Vector
+	elements []bool // of a call of array: which may be null
 	sql      string
 }
 
@@ -298,7 +299,7 @@ func (v *env) call(name string, args []*typed, text string) (*typed, error) {
 	}
 	b := &fn.Binding{Name: name, ANSI: v.ansi, Zone: v.zone}
 	for _, a := range args {
-		b.Args = append(b.Args, fn.Arg{Type: a.typ, Nullable: a.nullable, Const: a.constant, SQL: a.sql})
+		b.Args = append(b.Args, fn.Arg{Type: a.typ, Nullable: a.nullable, Const: a.constant, SQL: a.sql, Elements: a.elements})
 	}
 	bound, err := f.Bind(b)
 	if err != nil {
@@ -318,6 +319,11 @@ func (v *env) call(name string, args []*typed, text string) (*typed, error) {
 		nodes[i] = a.node
 	}
 	r := &typed{typ: bound.Type, nullable: bound.Nullable, sql: text, node: fn.NewNode(bound, nodes)}
+	if name == "array" {
+		for _, a := range args {
+			r.elements = append(r.elements, a.nullable)
+		}
+	}
 	if bound.Nondeterministic {
 		return r, nil
 	}

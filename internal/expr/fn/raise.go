@@ -47,11 +47,19 @@ func bindAssert(b *Binding) (*Bound, error) {
 	if err := b.Arity(1, 2); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(boolean, text)
+	standard := "'" + b.Args[0].SQL + "' is not true!"
+	as, message := *b, standard
+	if len(b.Args) == 2 {
+		message = b.Args[1].SQL
+	}
+	as.shown = `"(IF(` + b.Args[0].SQL + ", NULL, raise_error(USER_RAISED_EXCEPTION, map(errorMessage, " + message + `))))"` // what it stands for
+	if _, err := as.Accept(strict(boolean), anyType); err != nil {
+		return nil, err
+	}
+	c, err := b.Accept(strict(boolean), text)
 	if err != nil {
 		return nil, err
 	}
-	standard := "'" + b.Args[0].SQL + "' is not true!"
 	return &Bound{Args: c, Type: types.Null, Nullable: true, NullsAreArgs: true, TakesConst: true, CanFail: true, New: func() Kernel {
 		return func(e *expr.Eval, n int, args []*vec.Vector, _ *vec.Vector) *vec.Vector {
 			for i := range n {
@@ -59,8 +67,11 @@ func bindAssert(b *Binding) (*Bound, error) {
 					continue
 				}
 				message := standard
-				if len(args) == 2 && !args[1].IsNull(i) {
-					message = string(args[1].BytesAt(i))
+				if len(args) == 2 {
+					message = "null"
+					if !args[1].IsNull(i) {
+						message = string(args[1].BytesAt(i))
+					}
 				}
 				e.Errs.Add(i, errclass.New("USER_RAISED_EXCEPTION", "errorMessage", message))
 			}

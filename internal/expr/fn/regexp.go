@@ -29,7 +29,7 @@ func regexpFunctions() []*Function {
 	}
 	count := simple{
 		name: "regexp_count", least: 2, most: 2, args: []Accept{text}, result: types.Integer, canFail: true, kernel: func(b *Binding) Kernel {
-			cache := &regexps{function: b.Name}
+			cache := &regexps{function: "regexp_extract_all"}
 			return fixedKernel(func(e *expr.Eval, args []*vec.Vector, i int) (int32, bool) {
 				n := int32(0)
 				cache.all(e, args, i, func([]int) bool { n++; return true })
@@ -54,11 +54,11 @@ func regexpFunctions() []*Function {
 	substr := simple{
 		name: "regexp_substr", least: 2, most: 2, args: []Accept{text}, result: types.String, canFail: true, nullable: true,
 		kernel: func(b *Binding) Kernel {
-			cache := &regexps{function: b.Name}
+			cache := &regexps{function: "regexp_extract"}
 			return textKernel(func(e *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
 				found := false
 				cache.all(e, args, i, func(loc []int) bool {
-					found = true
+					found = loc[1] > loc[0]
 					b = append(b, args[0].BytesAt(i)[loc[0]:loc[1]]...)
 					return false
 				})
@@ -71,9 +71,8 @@ func regexpFunctions() []*Function {
 		kernel: func(b *Binding) Kernel {
 			cache := &regexps{function: b.Name}
 			return textKernel(func(e *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
-				group, ok := cache.group(e, args, i)
-				if ok {
-					if loc := cache.re.Find(args[0].BytesAt(i), 0); loc != nil && loc[2*group] >= 0 {
+				if loc := cache.find(e, args, i); loc != nil {
+					if group, ok := cache.group(e, args, i); ok && loc[2*group] >= 0 {
 						b = append(b, args[0].BytesAt(i)[loc[2*group]:loc[2*group+1]]...)
 					}
 				}
@@ -85,7 +84,14 @@ func regexpFunctions() []*Function {
 		name: "regexp_replace", least: 3, most: 4, args: []Accept{text, text, text, integer}, result: types.String, canFail: true,
 		kernel: func(b *Binding) Kernel { return replaceKernel(b.Name) },
 	}
-	return append(simples(rlike, count, instr, substr, extract, replace),
+	return append(simples(rlike, count, instr, substr, extract),
+		&Function{Name: "regexp_replace", Bind: func(b *Binding) (*Bound, error) {
+			bound, err := replace.function().Bind(b)
+			if err == nil && len(b.Args) == 4 && b.Args[3].Const == nil {
+				return nil, b.NotFoldable(3, "`position`", `"INT"`)
+			}
+			return bound, err
+		}},
 		&Function{Name: "regexp_extract_all", Bind: bindExtractAll}, &Function{Name: "split", Bind: bindSplit})
 }
 
@@ -108,6 +114,16 @@ func (c *regexps) get(pattern string) (*javare.Regexp, error) {
 		}
 	}
 	return c.re, c.err
+}
+
+// find gives the first match of argument 1 in argument 0.
+func (c *regexps) find(e *expr.Eval, args []*vec.Vector, i int) []int {
+	re, err := c.get(args[1].StringAt(i))
+	if err != nil {
+		e.Errs.Add(i, err)
+		return nil
+	}
+	return re.Find(args[0].BytesAt(i), 0)
 }
 
 // all goes through the matches of argument 1 in argument 0.
@@ -207,7 +223,7 @@ func replaceKernel(name string) Kernel {
 			e.Errs.Add(i, err)
 			return b, true
 		}
-		s := args[0].BytesAt(i)
+		s := javaText(args[0].BytesAt(i))
 		from := 0
 		if len(args) == 4 {
 			from = runeOffset(s, int32At(args[3], i)-1)
@@ -269,11 +285,14 @@ func bindExtractAll(b *Binding) (*Bound, error) {
 	return &Bound{Args: c, Type: t, Nullable: b.nullable(c), TakesConst: true, CanFail: true, New: func() Kernel {
 		cache := &regexps{function: b.Name}
 		return textListKernel(t, func(e *expr.Eval, out *vec.Builder, args []*vec.Vector, i int) {
+			if cache.find(e, args, i) == nil { // then any group will do
+				return
+			}
 			group, ok := cache.group(e, args, i)
 			if !ok {
 				return
 			}
-			s := args[0].BytesAt(i)
+			s := javaText(args[0].BytesAt(i))
 			cache.re.All(s, func(loc []int) bool {
 				if loc[2*group] < 0 {
 					out.AppendString("")
@@ -304,8 +323,12 @@ func bindSplit(b *Binding) (*Bound, error) {
 				limit = int32At(args[2], i)
 			}
 			pattern := args[1].StringAt(i)
+			if pattern == "" {
+				splitCharacters(out, args[0].BytesAt(i), limit)
+				return
+			}
 			if lit, ok := literalPattern(pattern); ok {
-				splitLiteral(out, args[0].StringAt(i), lit, limit)
+				splitLiteral(out, string(javaText(args[0].BytesAt(i))), lit, limit)
 				return
 			}
 			re, err := cache.get(pattern)
@@ -313,16 +336,34 @@ func bindSplit(b *Binding) (*Bound, error) {
 				e.Errs.Add(i, err)
 				return
 			}
-			splitRegexp(out, args[0].BytesAt(i), re, limit)
+			splitRegexp(out, javaText(args[0].BytesAt(i)), re, limit)
 		})
 	}}, nil
 }
 
+// javaText is a text as Java has it, who replaces what is no UTF-8.
+func javaText(s []byte) []byte {
+	if utf8.Valid(s) {
+		return s
+	}
+	return appendValidUTF8(nil, s)
+}
+
+// splitCharacters gives the characters one by one, the last with all that the limit leaves over.
+func splitCharacters(out *vec.Builder, s []byte, limit int) {
+	for n := 1; limit <= 0 || n < limit; n++ {
+		_, size := utf8.DecodeRune(s)
+		if size == len(s) {
+			break
+		}
+		out.AppendBytes(s[:size])
+		s = s[size:]
+	}
+	out.AppendBytes(s)
+}
+
 // literalPattern tells patterns of one or more characters that stand for themselves.
 func literalPattern(pattern string) (string, bool) {
-	if pattern == "" {
-		return "", false
-	}
 	if len(pattern) == 2 && pattern[0] == '\\' && strings.IndexByte(`.$|()[]{}^?*+\`, pattern[1]) >= 0 {
 		return pattern[1:], true
 	}
@@ -341,14 +382,15 @@ func splitLiteral(out *vec.Builder, s, sep string, limit int) {
 	out.AppendString(s)
 }
 
+// splitRegexp makes no empty part in front of a match of nothing, but one behind it.
 func splitRegexp(out *vec.Builder, s []byte, re *javare.Regexp, limit int) {
 	at, n := 0, 1
 	re.All(s, func(loc []int) bool {
 		if limit > 0 && n == limit {
 			return false
 		}
-		if loc[1] == 0 || loc[0] == loc[1] && loc[0] == len(s) {
-			return true // no empty part in front of, or behind, a match of nothing
+		if loc[1] == 0 {
+			return true
 		}
 		out.AppendBytes(s[at:loc[0]])
 		at = loc[1]

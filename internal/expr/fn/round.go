@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"unsafe"
@@ -33,18 +34,40 @@ func roundFunctions() []*Function {
 	}
 }
 
+// lateError is an error in a constant, which only rows meet.
+type lateError struct{ error }
+
 // places is the constant number of digits that argument 1 asks for.
 func (b *Binding) places() (n int, null bool, err error) {
 	if len(b.Args) < 2 {
 		return 0, false, nil
 	}
 	a := b.Args[1]
+	whole := b.Name == "floor" || b.Name == "ceil" || b.Name == "ceiling"
+	if whole && (a.Const == nil || !IsIntegral(a.Type)) {
+		return 0, false, errclass.New("NON_FOLDABLE_ARGUMENT", "funcName", "`"+b.Name+"`", "paramName", "`scale`", "paramType", `"INT"`)
+	}
+	if _, ok := integer.implicit(Arg{Type: a.Type}, b.ANSI); !ok {
+		return 0, false, b.wrongType(1, integer.name)
+	}
 	if a.Const == nil {
 		return 0, false, errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", b.SQL(), "inputName", "`scale`", "inputType", `"INT"`,
 			"inputExpr", `"`+a.SQL+`"`)
 	}
 	if !IsIntegral(a.Type) && !isNull(a.Type) {
-		return 0, false, b.wrongType(1, integer.name)
+		mode := CastLegacy
+		if b.ANSI {
+			mode = CastANSI
+		}
+		cast, err := BindCast(a.Type, types.Integer, mode, b.Zone)
+		if err != nil {
+			return 0, false, err
+		}
+		var ev expr.Eval
+		a.Const = cast.New()(&ev, 1, []*vec.Vector{a.Const.Flatten()}, vec.NewFixed(types.Integer, 1))
+		if _, err, failed := ev.Errs.First(); failed {
+			return 0, false, &lateError{err}
+		}
 	}
 	if a.Const.IsNull(0) {
 		return 0, true, nil
@@ -69,10 +92,23 @@ func bindRound(b *Binding, r rounding) (*Bound, error) {
 	}
 	t := b.result(c, 0)
 	n, null, err := b.places()
+	if e, ok := errors.AsType[*lateError](err); ok {
+		return &Bound{Args: c, Type: t, Nullable: true, NullsAreArgs: true, TakesConst: true, CanFail: true, New: func() Kernel {
+			return func(ev *expr.Eval, n int, _ []*vec.Vector, _ *vec.Vector) *vec.Vector {
+				for i := range n {
+					ev.Errs.Add(i, e.error)
+				}
+				return vec.NewNulls(t, n)
+			}
+		}}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	if null {
+		if d, ok := t.(types.DecimalType); ok {
+			t = roundedType(d, 0)
+		}
 		return nullResult(b, t), nil
 	}
 	bound := &Bound{Args: c, Type: t, Nullable: true, TakesConst: true}
@@ -201,14 +237,17 @@ func roundFloats[T floating](n int, r rounding) Kernel {
 }
 
 func roundFloat(f float64, n int, r rounding, bits int) float64 {
-	if math.IsNaN(f) || math.IsInf(f, 0) || f == 0 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return f
+	}
+	if f == 0 {
+		return 0 // no decimal is a negative zero
 	}
 	if n == 0 && math.Abs(f) < 1<<52 {
 		if r == halfEven {
-			return math.RoundToEven(f)
+			return math.RoundToEven(f) + 0
 		}
-		return math.Round(f)
+		return math.Round(f) + 0
 	}
 	var tmp [32]byte
 	b := strconv.AppendFloat(tmp[:0], f, 'e', -1, bits)
@@ -267,23 +306,33 @@ func bindFloor(b *Binding, r rounding) (*Bound, error) {
 	if err := b.Arity(1, 2); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(numeric, anyType)
-	if err != nil {
-		return nil, err
-	}
-	t := b.result(c, 0)
 	n, null, err := b.places()
 	if err != nil {
 		return nil, err
 	}
+	of := numeric
+	if of.name = `("DOUBLE" or "DECIMAL" or "BIGINT")`; len(b.Args) == 2 {
+		of.name = `"DECIMAL"`
+	}
+	c, err := b.Accept(of, anyType)
+	if err != nil {
+		return nil, err
+	}
+	t := b.result(c, 0)
 	bound := &Bound{Args: c, Nullable: true, TakesConst: true}
 	if len(b.Args) == 2 || isDecimal(t) {
 		d, ok := t.(types.DecimalType)
 		if !ok {
 			d = decimalOf(t)
+			if in := b.Args[0].Type; isText(in) || isNull(in) {
+				d = types.DecimalType{Precision: 38, Scale: 18}
+			}
 			c[0] = d
 		}
 		bound.Type = roundedType(d, n)
+		if len(b.Args) == 1 && d.Scale == 0 {
+			bound.Type = d
+		}
 		if null {
 			return nullResult(b, bound.Type), nil
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -28,16 +29,22 @@ func buildFunctions() []*Function {
 		}, integer),
 		textTo("replace", 2, 3, replaceText),
 		textTo("translate", 3, 3, translateText),
-		textTo("overlay", 3, 4, overlayText, text, text, integer, integer),
 		nullable(textTo("split_part", 3, 3, splitPart, text, text, integer)),
-		textTo("soundex", 1, 1, soundex),
-		nullable(textTo("mask", 1, 5, maskText)),
+		textTo("soundex", 1, 1, soundex, strict(text)),
 		nullable(textTo("quote", 1, 1, func(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
-			return append(b, quoteText(args[0].StringAt(i))...), true
+			b = append(b, '\'')
+			for _, c := range javaText(args[0].BytesAt(i)) {
+				if c == '\'' {
+					b = append(b, '\\')
+				}
+				b = append(b, c)
+			}
+			return append(b, '\''), true
 		})),
-	), pad("lpad", true), pad("rpad", false),
+	), &Function{Name: "overlay", Bind: bindOverlay}, &Function{Name: "mask", Bind: bindMask}, pad("lpad", true), pad("rpad", false),
 		&Function{Name: "concat", Aliases: []string{"||"}, Bind: bindConcat}, &Function{Name: "concat_ws", Bind: bindConcatWS},
-		&Function{Name: "reverse", Bind: bindReverse}, &Function{Name: "elt", Bind: bindElt})
+		&Function{Name: "reverse", Bind: bindReverse}, &Function{Name: "elt", Bind: bindElt}, &Function{Name: "sentences", Bind: bindSentences},
+		&Function{Name: "collation", Bind: bindCollation})
 }
 
 // bindConcat binds the concatenation of texts, of binaries when all are, or of arrays.
@@ -46,6 +53,7 @@ func bindConcat(b *Binding) (*Bound, error) {
 		return bindConcatArrays(b)
 	}
 	want, t := text, types.DataType(types.String)
+	want.name = `("STRING" or "BINARY" or "ARRAY")`
 	if len(b.Args) > 0 && !slices.ContainsFunc(b.Args, func(a Arg) bool { return !isBinary(a.Type) }) {
 		want, t = binaryArg, types.Binary
 	}
@@ -80,7 +88,10 @@ func bindConcatWS(b *Binding) (*Bound, error) {
 			continue
 		}
 		to, ok := text.implicit(a, b.ANSI)
-		if !ok {
+		switch {
+		case !ok && i == 0:
+			return nil, b.wrongType(i, text.name)
+		case !ok:
 			return nil, b.wrongType(i, `("ARRAY<STRING>" or "STRING")`)
 		}
 		c[i] = to
@@ -144,7 +155,7 @@ func bindPad(b *Binding, left bool) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Bound{Args: c, Type: t, Nullable: isBinary(t) || b.nullable(c), TakesConst: true, New: func() Kernel {
+	return &Bound{Args: c, Type: t, Nullable: b.nullable(c), TakesConst: true, New: func() Kernel {
 		return textKernel(func(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
 			with := []byte(fill)
 			if len(args) == 3 {
@@ -194,7 +205,7 @@ func appendPadding(b, s, with []byte, n int, left bool, count func([]byte) int) 
 	return b
 }
 
-// bindReverse reverses the characters of a text or the elements of an array.
+// bindReverse reverses the characters of a text, the bytes of a binary or the elements of an array.
 func bindReverse(b *Binding) (*Bound, error) {
 	if err := b.Arity(1, 1); err != nil {
 		return nil, err
@@ -202,7 +213,17 @@ func bindReverse(b *Binding) (*Bound, error) {
 	if isArray(b.Args[0].Type) {
 		return bindReverseArray(b)
 	}
-	c, err := b.Accept(Accept{name: `("STRING" or "ARRAY")`, has: isText, to: []types.DataType{types.String}})
+	if isBinary(b.Args[0].Type) {
+		return &Bound{Args: []types.DataType{nil}, Type: types.Binary, Nullable: b.nullable(nil), TakesConst: true, New: func() Kernel {
+			return textKernel(func(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
+				from := len(b)
+				b = append(b, args[0].BytesAt(i)...)
+				slices.Reverse(b[from:])
+				return b, true
+			})
+		}}, nil
+	}
+	c, err := b.Accept(Accept{name: `("STRING" or "BINARY" or "ARRAY")`, has: isText, to: []types.DataType{types.String}})
 	if err != nil {
 		return nil, err
 	}
@@ -297,18 +318,45 @@ func translateText(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, b
 	return b, true
 }
 
-// overlayText puts a text in place of another's characters from a position on.
-func overlayText(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
+// bindOverlay binds overlay(value, with, position[, length]), which puts a text or binary in place of a part of another.
+func bindOverlay(b *Binding) (*Bound, error) {
+	if err := b.Arity(3, 4); err != nil {
+		return nil, err
+	}
+	want, t := text, types.DataType(types.String)
+	want.name = textOrBinary.name
+	x, y := b.Args[0].Type, b.Args[1].Type
+	if isBinary(x) && (isBinary(y) || isNull(y)) || isNull(x) && isBinary(y) {
+		want, t = binaryArg, types.Binary
+	} else if isBinary(x) != isBinary(y) && (isText(x) || isText(y)) {
+		return nil, b.dataDiffTypes([]types.DataType{x, y}, b.Name)
+	}
+	c, err := b.Accept(want, want, integer, integer)
+	if err != nil {
+		return nil, err
+	}
+	binary := isBinary(t)
+	return &Bound{Args: c, Type: t, Nullable: b.nullable(c), TakesConst: true, New: func() Kernel {
+		return textKernel(func(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
+			return appendOverlay(b, args, i, binary), true
+		})
+	}}, nil
+}
+
+func appendOverlay(b []byte, args []*vec.Vector, i int, binary bool) []byte {
 	s, with, pos := args[0].BytesAt(i), args[1].BytesAt(i), int32At(args[2], i)
-	n := utf8.RuneCount(with)
+	n, part := utf8.RuneCount(with), substringRange
+	if binary {
+		n, part = len(with), func(s []byte, pos, length int) (int, int) { return byteRange(len(s), pos, length) }
+	}
 	if len(args) == 4 {
 		if k := int32At(args[3], i); k >= 0 {
 			n = k
 		}
 	}
-	_, front := substringRange(s, 1, pos-1)
-	from, _ := substringRange(s, pos+n, len(s))
-	return append(append(append(b, s[:front]...), with...), s[from:]...), true
+	_, front := part(s, 1, pos-1)
+	from, _ := part(s, pos+n, len(s))
+	return append(append(append(b, s[:front]...), with...), s[from:]...)
 }
 
 // splitPart is the n-th part between delimiters, from the end when n is negative.
@@ -367,20 +415,56 @@ func soundex(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
 	return append(b, code[:]...), true
 }
 
-// maskText hides letters and digits: capitals as X, small letters as x, digits as n, others as they are, or as the arguments say.
+// bindMask binds mask(text[, upper[, lower[, digit[, other]]]]): the characters that stand for capitals, small letters, digits and
+// others. Null keeps those as they are.
+func bindMask(b *Binding) (*Bound, error) {
+	if err := b.Arity(1, 5); err != nil {
+		return nil, err
+	}
+	c, err := b.Accept(strict(text))
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range []string{"upperChar", "lowerChar", "digitChar", "otherChar"} {
+		if i+1 >= len(b.Args) {
+			break
+		}
+		v := b.Args[i+1].Const
+		if isNull(b.Args[i+1].Type) {
+			continue
+		}
+		if v == nil {
+			return nil, b.notConst(i+1, name, `"STRING"`)
+		}
+		if !v.IsNull(0) && utf8.RuneCount(v.BytesAt(0)) != 1 {
+			return nil, errclass.New("DATATYPE_MISMATCH.INPUT_SIZE_NOT_ONE", "sqlExpr", b.SQL(), "exprName", name)
+		}
+	}
+	return &Bound{Args: c, Type: types.String, Nullable: true, NullsAreArgs: true, TakesConst: true, New: func() Kernel {
+		return textKernelWithNulls(maskText)
+	}}, nil
+}
+
+// maskText leaves characters without a mask, which is -1, as they are.
 func maskText(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
+	if args[0].IsNull(i) {
+		return b, false
+	}
 	with := [4]rune{'X', 'x', 'n', -1}
-	for k := 1; k < len(args); k++ {
-		with[k-1], _ = utf8.DecodeRune(args[k].BytesAt(i))
+	for k, a := range args[1:] {
+		with[k] = -1
+		if !a.IsNull(i) {
+			with[k], _ = utf8.DecodeRune(a.BytesAt(i))
+		}
 	}
 	for _, r := range args[0].StringAt(i) {
 		m := with[3]
 		switch {
-		case r >= 'A' && r <= 'Z':
+		case unicode.IsUpper(r):
 			m = with[0]
-		case r >= 'a' && r <= 'z':
+		case unicode.IsLower(r):
 			m = with[1]
-		case r >= '0' && r <= '9':
+		case unicode.IsDigit(r):
 			m = with[2]
 		}
 		if m < 0 {

@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 
@@ -58,7 +59,7 @@ func appendCase(b, s []byte, upper bool, caser cases.Caser) []byte {
 	}
 	for _, c := range s {
 		if c >= utf8.RuneSelf {
-			return append(b[:at], caser.Bytes(s)...)
+			return append(b[:at], caser.Bytes(bytes.ToValidUTF8(s, []byte("\uFFFD")))...)
 		}
 		if c-low < 26 {
 			c ^= 0x20
@@ -68,10 +69,17 @@ func appendCase(b, s []byte, upper bool, caser cases.Caser) []byte {
 	return b
 }
 
+var titles = cases.Title(language.Und)
+
 // initcap makes the first letter of each word, as blanks part them, a capital and the others small.
 func initcap(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
 	start := true
 	for _, r := range args[0].StringAt(i) {
+		if start && r >= utf8.RuneSelf { // one letter may become several
+			b = append(b, titles.String(string(r))...)
+			start = false
+			continue
+		}
 		if start {
 			r = unicode.ToTitle(r)
 		} else {

@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"hash/crc32"
 	"math"
-	"net/url"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -54,33 +53,28 @@ func codeFunctions() []*Function {
 		textTo("base64", 1, 1, func(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
 			return base64.StdEncoding.AppendEncode(b, args[0].BytesAt(i)), true
 		}, binaryArg),
-		toBinary(textTo("unbase64", 1, 1, func(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
-			return appendLenientBase64(b, args[0].BytesAt(i)), true
-		})),
+		failing(toBinary(textTo("unbase64", 1, 1, func(e *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
+			b, ok := appendLenientBase64(b, args[0].BytesAt(i))
+			if !ok {
+				e.Errs.Add(i, errclass.New("CONVERSION_INVALID_INPUT", "str", quoteText(string(args[0].BytesAt(i))), "fmt", "'BASE64'",
+					"targetType", `"BINARY"`, "suggestion", "`try_to_binary`"))
+			}
+			return b, true
+		}))),
 		nullable(toBinary(textTo("unhex", 1, 1, func(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
 			return appendUnhex(b, args[0].BytesAt(i))
 		}))),
 		textTo("bin", 1, 1, func(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
 			return strconv.AppendUint(b, uint64(vec.At[int64](args[0], i)), 2), true
 		}, bigint),
-		nullable(textTo("conv", 3, 3, convText, text, integer, integer)),
 		nullable(toBinary(textTo("encode", 2, 2, encodeText))),
-		nullable(textTo("url_encode", 1, 1, func(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
-			return append(b, strings.ReplaceAll(url.QueryEscape(args[0].StringAt(i)), "%2A", "*")...), true
-		})),
-		nullable(textTo("url_decode", 1, 1, urlDecode)),
-		nullable(textTo("parse_url", 2, 3, parseURL)),
 		nullable(simple{name: "luhn_check", least: 1, most: 1, args: []Accept{text}, result: types.Boolean, kernel: func(*Binding) Kernel {
 			return fixedKernel(func(_ *expr.Eval, args []*vec.Vector, i int) (uint8, bool) {
 				return b2u(luhn(args[0].BytesAt(i))), true
 			})
 		}}),
-		nullable(simple{name: "is_valid_utf8", least: 1, most: 1, args: []Accept{text}, result: types.Boolean, kernel: func(*Binding) Kernel {
-			return fixedKernel(func(_ *expr.Eval, args []*vec.Vector, i int) (uint8, bool) {
-				return b2u(utf8.Valid(args[0].BytesAt(i))), true
-			})
-		}}),
-	), &Function{Name: "hex", Bind: bindHex}, &Function{Name: "to_binary", Bind: bindToBinary}, &Function{Name: "decode", Bind: bindDecode})
+	), &Function{Name: "hex", Bind: bindHex}, &Function{Name: "to_binary", Bind: func(b *Binding) (*Bound, error) { return bindToBinary(b, false) }},
+		&Function{Name: "try_to_binary", Bind: func(b *Binding) (*Bound, error) { return bindToBinary(b, true) }}, &Function{Name: "decode", Bind: bindDecode}, &Function{Name: "conv", Bind: bindConv})
 }
 
 func toBinary(s simple) simple {
@@ -115,21 +109,37 @@ func appendChr(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool)
 	return b, true
 }
 
-// appendLenientBase64 passes over characters that do not belong to the alphabet, as MIME decoders do.
-func appendLenientBase64(b, s []byte) []byte {
+// appendLenientBase64 passes over characters that do not belong to the alphabet, as MIME decoders do. It fails where the last byte is not
+// complete, and where padding is missing or out of place.
+func appendLenientBase64(b, s []byte) ([]byte, bool) {
 	clean := make([]byte, 0, len(s))
-	for _, c := range s {
+	for i, c := range s {
 		switch {
 		case c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '+', c == '/':
 			clean = append(clean, c)
+		case c == '=':
+			rest := s[i+1:]
+			switch len(clean) % 4 {
+			case 0, 1:
+				return b, false
+			case 2: // two of them
+				if len(rest) == 0 || rest[0] != '=' {
+					return b, false
+				}
+				rest = rest[1:]
+			}
+			out, _ := base64.RawStdEncoding.AppendDecode(b, clean)
+			return out, !bytes.ContainsFunc(rest, func(c rune) bool { return c < utf8.RuneSelf && strings.ContainsRune(base64Letters, c) })
 		}
 	}
-	out, err := base64.RawStdEncoding.AppendDecode(b, clean)
-	if err != nil {
-		out, _ = base64.RawStdEncoding.AppendDecode(b, clean[:len(clean)/4*4])
+	if len(clean)%4 == 1 {
+		return b, false
 	}
-	return out
+	out, _ := base64.RawStdEncoding.AppendDecode(b, clean)
+	return out, true
 }
+
+const base64Letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 // appendUnhex reads hexadecimal digits; an odd number has a zero in front.
 func appendUnhex(b, s []byte) ([]byte, bool) {
@@ -146,7 +156,7 @@ func bindHex(b *Binding) (*Bound, error) {
 		return nil, err
 	}
 	c, err := b.Accept(Accept{
-		name: `("BIGINT" or "BINARY" or "STRING")`, to: []types.DataType{types.Long},
+		name: `("BIGINT" or "BINARY" or "STRING")`, to: []types.DataType{types.Long, types.String},
 		has: func(t types.DataType) bool { return isText(t) || isBinary(t) || types.Equal(t, types.Long) },
 	})
 	if err != nil {
@@ -169,13 +179,34 @@ func bindHex(b *Binding) (*Bound, error) {
 
 const digits36 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// convText reads a number in one base and prints it in another: signed when that is negative. What does not fit is the largest
-// number there is.
-func convText(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
+// bindConv binds conv(number, from, to). What does not fit 64 bits fails, or without ANSI is the largest number there is.
+func bindConv(b *Binding) (*Bound, error) {
+	if err := b.Arity(3, 3); err != nil {
+		return nil, err
+	}
+	c, err := b.Accept(text, integer, integer)
+	if err != nil {
+		return nil, err
+	}
+	ansi := b.ANSI
+	return &Bound{Args: c, Type: types.String, Nullable: true, TakesConst: true, CanFail: ansi, New: func() Kernel {
+		return textKernel(func(e *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
+			b, fits, ok := appendConv(b, args, i)
+			if !fits && ansi {
+				e.Errs.Add(i, errclass.New("ARITHMETIC_OVERFLOW", "message", "Overflow in function conv()", "alternative", "", "config", ansiConfig))
+			}
+			return b, ok
+		})
+	}}, nil
+}
+
+// appendConv reads a number in one base and prints it in another: signed when that is negative. ok is false for null.
+func appendConv(b []byte, args []*vec.Vector, i int) (out []byte, fits, ok bool) {
 	s, from, to := trimBlanks(args[0].BytesAt(i)), int32At(args[1], i), int32At(args[2], i)
 	if from < 2 || from > 36 || to > 36 || to < -36 || to > -2 && to < 2 || len(s) == 0 {
-		return b, false
+		return b, true, false
 	}
+	fits = true
 	neg := s[0] == '-'
 	if neg {
 		s = s[1:]
@@ -187,7 +218,7 @@ func convText(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) 
 			break
 		}
 		if v > (math.MaxUint64-uint64(d))/uint64(from) {
-			v = math.MaxUint64
+			v, fits = math.MaxUint64, false
 			neg = neg && to < 0
 			break
 		}
@@ -201,16 +232,16 @@ func convText(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) 
 				v = -v
 			}
 		} else {
-			return append(b, strings.ToUpper(strconv.FormatInt(-int64(v), -to))...), true
+			return append(b, strings.ToUpper(strconv.FormatInt(-int64(v), -to))...), fits, true
 		}
 	}
 	if to < 0 {
-		return append(b, strings.ToUpper(strconv.FormatInt(int64(v), -to))...), true
+		return append(b, strings.ToUpper(strconv.FormatInt(int64(v), -to))...), fits, true
 	}
-	return append(b, strings.ToUpper(strconv.FormatUint(v, to))...), true
+	return append(b, strings.ToUpper(strconv.FormatUint(v, to))...), fits, true
 }
 
-var charsetNames = "iso-8859-1, us-ascii, utf-8, utf-16, utf-16be, utf-16le, utf-32"
+var charsetNames = "iso-8859-1, us-ascii, utf-16, utf-16be, utf-16le, utf-32, utf-8"
 
 func badCharset(name, function string) error {
 	return errclass.New("INVALID_PARAMETER_VALUE.CHARSET", "functionName", "`"+function+"`", "parameter", "`charset`",
@@ -266,7 +297,7 @@ func appendEncoded(b []byte, s, charset string) ([]byte, bool) {
 func appendDecoded(b, s []byte, charset string) ([]byte, bool) {
 	switch charset {
 	case "UTF-8":
-		return append(b, bytes.ToValidUTF8(s, []byte("\uFFFD"))...), true
+		return appendValidUTF8(b, s), true
 	case "US-ASCII", "ISO-8859-1":
 		for _, c := range s {
 			r := rune(c)
@@ -306,14 +337,49 @@ func appendDecoded(b, s []byte, charset string) ([]byte, bool) {
 	return b, false
 }
 
-// bindDecode binds decode(binary, charset), and decode(x, search, result, ..., [default]), which is a CASE over x; the latter looks at
-// all its arguments.
-func bindDecode(b *Binding) (*Bound, error) {
-	if err := b.Arity(2, -1); err != nil {
-		return nil, err
+// encodedIn tells whether bytes are whole characters of a charset.
+func encodedIn(s []byte, charset string) bool {
+	switch charset {
+	case "UTF-8":
+		return utf8.Valid(s)
+	case "US-ASCII":
+		for _, c := range s {
+			if c > 0x7f {
+				return false
+			}
+		}
+	case "UTF-16", "UTF-16BE", "UTF-16LE":
+		high := 0 // where the high byte of a unit is
+		if charset == "UTF-16LE" || charset == "UTF-16" && len(s) >= 2 && s[0] == 0xff && s[1] == 0xfe {
+			high = 1
+		}
+		for ; len(s) >= 2; s = s[2:] {
+			switch s[high] & 0xfc {
+			case 0xd8: // the first half of a pair
+				if len(s) < 4 || s[2+high]&0xfc != 0xdc {
+					return false
+				}
+				s = s[2:]
+			case 0xdc:
+				return false
+			}
+		}
+		return len(s) == 0
+	case "UTF-32":
+		for ; len(s) >= 4; s = s[4:] {
+			if c := binary.BigEndian.Uint32(s); c > utf8.MaxRune || !utf8.ValidRune(rune(c)) {
+				return false
+			}
+		}
+		return len(s) == 0
 	}
-	if len(b.Args) > 2 {
-		return bindDecodeCase(b)
+	return true
+}
+
+// bindDecode binds decode(binary, charset). With more arguments it is a CASE, which is none of the functions here.
+func bindDecode(b *Binding) (*Bound, error) {
+	if err := b.Arity(2, 2); err != nil {
+		return nil, err
 	}
 	c, err := b.Accept(binaryArg, text)
 	if err != nil {
@@ -322,74 +388,21 @@ func bindDecode(b *Binding) (*Bound, error) {
 	return &Bound{Args: c, Type: types.String, Nullable: true, TakesConst: true, CanFail: true, New: func() Kernel {
 		return textKernel(func(e *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
 			name := args[1].StringAt(i)
-			out, ok := appendDecoded(b, args[0].BytesAt(i), strings.ToUpper(name))
-			if !ok {
+			charset := strings.ToUpper(name)
+			out, ok := appendDecoded(b, args[0].BytesAt(i), charset)
+			switch {
+			case !ok:
 				e.Errs.Add(i, badCharset(name, "decode"))
+			case !encodedIn(args[0].BytesAt(i), charset):
+				e.Errs.Add(i, errclass.New("MALFORMED_CHARACTER_CODING", "function", "`decode`", "charset", strings.Clone(name)))
 			}
 			return out, true
 		})
 	}}, nil
 }
 
-func bindDecodeCase(b *Binding) (*Bound, error) {
-	n := len(b.Args)
-	hasDefault := n%2 == 0
-	key := b.Args[0].Type
-	results := []types.DataType{}
-	null := !hasDefault
-	for i := 1; i < n; i++ {
-		if i == n-1 && hasDefault || i%2 == 0 {
-			results = append(results, b.Args[i].Type)
-			null = null || b.Args[i].Nullable
-			continue
-		}
-		var ok bool
-		if key, ok = ComparisonType(key, b.Args[i].Type, b.ANSI); !ok {
-			return nil, b.differentOperands(b.Args[0].Type, b.Args[i].Type)
-		}
-	}
-	t, ok := CommonTypes(results, b.ANSI)
-	if !ok {
-		return nil, b.dataDiffTypes(results, "decode")
-	}
-	want := make([]types.DataType, n)
-	for i := range want {
-		want[i] = key
-		if i > 0 && (i == n-1 && hasDefault || i%2 == 0) {
-			want[i] = t
-		}
-	}
-	return &Bound{Args: casts(b, want...), Type: t, Nullable: null, NullsAreArgs: true, New: func() Kernel {
-		var idx []uint32
-		return func(_ *expr.Eval, rows int, args []*vec.Vector, _ *vec.Vector) *vec.Vector {
-			var values []*vec.Vector
-			for i := 2; i < n; i += 2 {
-				values = append(values, args[i])
-			}
-			if hasDefault {
-				values = append(values, args[n-1])
-			}
-			idx = idx[:0]
-			for i := range rows {
-				row := vec.NoRow
-				if hasDefault {
-					row = uint32((len(values)-1)*rows + i)
-				}
-				for k := 1; k+1 < n; k += 2 {
-					if vec.Equal(args[0], i, args[k], i) {
-						row = uint32((k-1)/2*rows + i)
-						break
-					}
-				}
-				idx = append(idx, row)
-			}
-			return vec.Take(vec.Concat(values), idx, nil)
-		}
-	}}, nil
-}
-
 // bindToBinary binds to_binary(text[, format]) with the formats hex, utf-8 and base64.
-func bindToBinary(b *Binding) (*Bound, error) {
+func bindToBinary(b *Binding, try bool) (*Bound, error) {
 	if err := b.Arity(1, 2); err != nil {
 		return nil, err
 	}
@@ -404,16 +417,23 @@ func bindToBinary(b *Binding) (*Bound, error) {
 			return nil, errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", b.SQL(), "inputName", "`fmt`", "inputType", `"STRING"`,
 				"inputExpr", `"`+b.Args[1].SQL+`"`)
 		}
-		if v.IsNull(0) {
-			format = ""
-		} else {
-			format = strings.ToLower(v.StringAt(0))
+		if format = ""; !v.IsNull(0) {
+			format, _ = constString(b.Args[1], b)
+			format = strings.ToLower(format)
 		}
 	}
-	null := format != "base64" || b.nullable(c)
-	return &Bound{Args: c, Type: types.Binary, Nullable: null, TakesConst: true, CanFail: true, New: func() Kernel {
+	switch {
+	case format == "utf-8" || format == "utf8" || format == "hex" || format == "base64" || format == "":
+	case try:
+		format = ""
+	default:
+		return nil, errclass.New("DATATYPE_MISMATCH.INVALID_ARG_VALUE", "sqlExpr", b.SQL(), "inputName", "fmt",
+			"requireType", "case-insensitive \"STRING\"", "validValues", "'hex', 'utf-8', 'utf8', or 'base64'", "inputValue", quoteText(format))
+	}
+	null := try || format != "base64" || b.nullable(c)
+	return &Bound{Args: c, Type: types.Binary, Nullable: null, TakesConst: true, CanFail: !try, TryArgs: try, New: func() Kernel {
 		return textKernel(func(e *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
-			s := args[0].BytesAt(i)
+			s, at := args[0].BytesAt(i), len(b)
 			ok := true
 			switch format {
 			case "utf-8", "utf8":
@@ -421,76 +441,36 @@ func bindToBinary(b *Binding) (*Bound, error) {
 			case "hex":
 				b, ok = appendUnhex(b, s)
 			case "base64":
-				at := len(b)
-				var err error
-				if b, err = base64.StdEncoding.AppendDecode(b, s); err != nil {
-					b, ok = b[:at], false
-				}
+				b, ok = appendStrictBase64(b, s)
 			default:
 				return b, false
 			}
-			if !ok {
+			if !ok && !try {
 				e.Errs.Add(i, errclass.New("CONVERSION_INVALID_INPUT", "str", quoteText(string(s)), "fmt", "'"+strings.ToUpper(format)+"'",
 					"targetType", `"BINARY"`, "suggestion", "`try_to_binary`"))
+			}
+			if !ok {
+				return b[:at], !try
 			}
 			return b, true
 		})
 	}}, nil
 }
 
-func urlDecode(e *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
-	s, err := url.QueryUnescape(args[0].StringAt(i))
-	if err != nil {
-		e.Errs.Add(i, errclass.New("CANNOT_DECODE_URL", "url", string(args[0].BytesAt(i))))
-		return b, true
-	}
-	return append(b, s...), true
-}
-
-// parseURL gives a part of a URL, or the value of a parameter of its query.
-func parseURL(e *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
-	u, err := url.Parse(args[0].StringAt(i))
-	if err != nil {
-		e.Errs.Add(i, errclass.New("INVALID_URL", "url", string(args[0].BytesAt(i))))
-		return b, true
-	}
-	part := args[1].StringAt(i)
-	if len(args) == 3 {
-		if part != "QUERY" {
-			return b, false
-		}
-		for _, pair := range strings.Split(u.RawQuery, "&") {
-			if k, v, ok := strings.Cut(pair, "="); ok && k == args[2].StringAt(i) {
-				return append(b, v...), true
-			}
-		}
-		return b, false
-	}
-	var s string
-	switch part {
-	case "HOST":
-		s = u.Hostname()
-	case "PATH":
-		return append(b, u.EscapedPath()...), true
-	case "QUERY":
-		s = u.RawQuery
-	case "REF":
-		s = u.EscapedFragment()
-	case "PROTOCOL":
-		s = u.Scheme
-	case "FILE":
-		s = u.RequestURI()
-	case "AUTHORITY":
-		s = u.Host
-		if u.User != nil {
-			s = u.User.String() + "@" + s
-		}
-	case "USERINFO":
-		if u.User != nil {
-			s = u.User.String()
+// appendStrictBase64 reads base 64 with blanks anywhere. The padding may be missing, but must be whole if it is there.
+func appendStrictBase64(b, s []byte) ([]byte, bool) {
+	clean := make([]byte, 0, len(s))
+	for _, c := range s {
+		if c != ' ' && (c < '\t' || c > '\r') {
+			clean = append(clean, c)
 		}
 	}
-	return append(b, s...), s != ""
+	encoding := base64.StdEncoding
+	if !bytes.HasSuffix(clean, []byte{'='}) {
+		encoding = base64.RawStdEncoding
+	}
+	out, err := encoding.AppendDecode(b, clean)
+	return out, err == nil
 }
 
 func luhn(s []byte) bool {

@@ -20,17 +20,8 @@ func searchFunctions() []*Function {
 			return fixedKernel(func(_ *expr.Eval, args []*vec.Vector, i int) (int32, bool) { return f(args, i), true })
 		}}
 	}
-	locate := place("locate", func(args []*vec.Vector, i int) int32 {
-		from := 1
-		if len(args) == 3 {
-			from = int32At(args[2], i)
-		}
-		return indexOf(args[1].BytesAt(i), args[0].BytesAt(i), from)
-	}, 2, 3, text, text, integer)
-	locate.aliases = []string{"position"}
 	return append(simples(
 		place("instr", func(args []*vec.Vector, i int) int32 { return indexOf(args[0].BytesAt(i), args[1].BytesAt(i), 1) }, 2, 2, text),
-		locate,
 		place("find_in_set", findInSet, 2, 2, text),
 		place("levenshtein", levenshtein, 2, 3, text, text, integer),
 		simple{
@@ -41,7 +32,38 @@ func searchFunctions() []*Function {
 			name: "ilike", least: 2, most: 3, args: []Accept{text}, result: types.Boolean, canFail: true,
 			kernel: func(*Binding) Kernel { return likeKernel(true) },
 		},
-	), affix("startswith", bytes.HasPrefix), affix("endswith", bytes.HasSuffix), affix("contains", bytes.Contains))
+	), &Function{Name: "locate", Aliases: []string{"position"}, Bind: bindLocate}, affix("startswith", bytes.HasPrefix), affix("endswith", bytes.HasSuffix), affix("contains", bytes.Contains))
+}
+
+// bindLocate binds locate(part, text[, from]). Nothing is found from a place that is null, not even null.
+func bindLocate(b *Binding) (*Bound, error) {
+	if err := b.Arity(2, 3); err != nil {
+		return nil, err
+	}
+	c, err := b.Accept(text, text, integer)
+	if err != nil {
+		return nil, err
+	}
+	nullable := b.argNullable(c, 0) || b.argNullable(c, 1)
+	return &Bound{Args: c, Type: types.Integer, Nullable: nullable, NullsAreArgs: true, TakesConst: true, New: func() Kernel {
+		return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+			out.ResetFixed(n)
+			dst := vec.Fixed[int32](out)
+			for i := range dst {
+				switch {
+				case len(args) == 3 && args[2].IsNull(i):
+					dst[i] = 0
+				case args[0].IsNull(i) || args[1].IsNull(i):
+					setNull(out, i)
+				case len(args) == 3:
+					dst[i] = indexOf(args[1].BytesAt(i), args[0].BytesAt(i), int32At(args[2], i))
+				default:
+					dst[i] = indexOf(args[1].BytesAt(i), args[0].BytesAt(i), 1)
+				}
+			}
+			return out
+		}
+	}}, nil
 }
 
 // bindAffix binds a test of two texts or two binaries.
@@ -69,6 +91,9 @@ func bindAffix(b *Binding, f func(s, part []byte) bool) (*Bound, error) {
 func indexOf(s, part []byte, from int) int32 {
 	if from < 1 {
 		return 0
+	}
+	if len(part) == 0 {
+		return 1
 	}
 	at := runeOffset(s, from-1)
 	if at == len(s) && from-1 > utf8.RuneCount(s) {

@@ -39,11 +39,16 @@ func sliceFunctions() []*Function {
 				})
 			},
 		},
-	), &Function{Name: "substring", Aliases: []string{"substr", "mid"}, Bind: bindSubstring})
+	), &Function{Name: "substring", Aliases: []string{"substr"}, Bind: bindSubstring})
 }
 
 func nullable(s simple) simple {
 	s.nullable = true
+	return s
+}
+
+func failing(s simple) simple {
+	s.canFail = true
 	return s
 }
 
@@ -63,7 +68,7 @@ func sliced(name string, f cut, args ...Accept) simple {
 		most = 2
 	}
 	return simple{
-		name: name, least: least, most: most, args: args, result: types.String,
+		name: name, least: least, most: most, args: args, result: types.String, swapped: swap,
 		kernel: func(*Binding) Kernel { return sliceKernel(f, swap) },
 	}
 }

@@ -20,28 +20,73 @@ func bindTemporal(b *Binding, op string, try bool) (bound *Bound, done bool, err
 	l, r := b.Args[x].Type, b.Args[y].Type
 	t := &temporal{Binding: b, x: x, y: y, try: try, minus: op == "-"}
 	switch {
+	case (op == "*" || op == "/") && kindOf(l) == kCalendar && (IsNumeric(r) || isText(r) || isNull(r)):
+		bound, err = t.scaleCalendar(op == "/")
 	case (op == "*" || op == "/") && isAnsiInterval(l) && (IsNumeric(r) || isText(r) || isNull(r)):
 		bound, err = t.scale(op == "/")
+	case b.ANSI && (op == "*" || op == "/") && isInterval(l) && !isInterval(r):
+		err = t.wrongType(y, `"NUMERIC"`)
 	case op != "+" && op != "-":
 		return nil, false, nil
 	case kindOf(l) == kDate && isDateTime(r) && op == "-":
 		bound, err = t.difference()
-	case op == "-" && isTimestamp(l) && (isDateTime(r) || isText(r)):
+	case op == "-" && kindOf(l) == kDate && (isText(r) && b.ANSI || isNull(r)):
+		bound, err = t.difference()
+	case op == "-" && isTimestamp(l) && (isDateTime(r) || isText(r) || isNull(r)):
 		bound, err = t.difference()
 	case op == "-" && isDateTime(r) && (isText(l) || isNull(l)):
 		bound, err = t.difference()
+	case op == "+" && isDateTime(l) && isNull(r):
+		bound, err = t.addNull(), nil
 	case kindOf(l) == kDate && (IsIntegral(r) || isNull(r)):
 		bound, err = t.addDays()
+	case isText(l) && kindOf(r) == kYearMonth:
+		err = b.differentTypes()
 	case isDateTime(l) && isInterval(r), isText(l) && isInterval(r):
 		bound, err = t.addInterval()
 	case isInterval(l) && isInterval(r):
 		bound, err = t.sum()
 	case isInterval(l) && isNull(r), isNull(l) && isInterval(r):
 		bound, err = t.sum()
+	case (kindOf(l) == kDate || kindOf(r) == kDate) && (b.ANSI || !isText(l) && !isText(r)):
+		err = t.wrongDays() // what is left of dates is a number of days
+	case t.otherOperand(op, l, r):
+		err = t.wrongOperand()
 	default:
 		return nil, false, nil
 	}
 	return bound, true, err
+}
+
+// otherOperand tells operands that Spark takes for those of times and intervals, and then refuses.
+func (t *temporal) otherOperand(op string, l, r types.DataType) bool {
+	odd := func(o types.DataType) bool {
+		return !isText(o) && !isNull(o) && !isInterval(o) && !isDateTime(o) && !isTime(o)
+	}
+	moves := func(o types.DataType) bool { return kindOf(o) == kDayTime || kindOf(o) == kCalendar }
+	if op == "-" && (isTimestamp(l) && odd(r) || isTimestamp(r) && (odd(l) || isInterval(l))) {
+		return true
+	}
+	return moves(r) && odd(l) || op == "+" && moves(l) && odd(r)
+}
+
+func (t *temporal) wrongOperand() error {
+	i := 0
+	if !isTimestamp(t.Args[1].Type) && (isInterval(t.Args[0].Type) || isTimestamp(t.Args[0].Type)) {
+		i = 1
+	}
+	err := t.wrongType(i, anyTimestamp.name)
+	if i == 1 && isInterval(t.Args[0].Type) { // the interval comes second
+		err = errclass.Renamed(err, "paramIndex", ordinal(1))
+	}
+	if l, r := t.Args[0], t.Args[1]; (kindOf(r.Type) == kDayTime || kindOf(r.Type) == kCalendar) && !isInterval(l.Type) {
+		sign, right := " + ", r.SQL
+		if t.minus {
+			right = "(- " + right + ")"
+		}
+		err = errclass.Renamed(err, "sqlExpr", `"`+l.SQL+sign+right+`"`)
+	}
+	return err
 }
 
 // temporal is an operator with the date or time on the left.
@@ -56,7 +101,7 @@ type temporal struct {
 func (t *temporal) bind(result types.DataType, lt, rt types.DataType, kernel func() Kernel) *Bound {
 	want := make([]types.DataType, 2)
 	want[t.x], want[t.y] = lt, rt
-	bound := &Bound{Args: casts(t.Binding, want...), Type: result, CanFail: true}
+	bound := &Bound{Args: casts(t.Binding, want...), Type: result, CanFail: true, TryArgs: t.try, First: t.x}
 	bound.Nullable = t.try || t.nullable(bound.Args)
 	x, y := t.x, t.y
 	bound.New = func() Kernel {
@@ -73,6 +118,17 @@ func (t *temporal) mode() expr.Mode {
 		return expr.Null
 	}
 	return expr.Raise
+}
+
+// addNull is date + null, where null is taken for an interval with hours.
+func (t *temporal) addNull() *Bound {
+	result := t.Args[t.x].Type
+	if kindOf(result) == kDate {
+		result = types.Timestamp
+	}
+	bound := t.bind(result, nil, nil, func() Kernel { return allNull(result) })
+	bound.CanFail, bound.Nullable = false, true
+	return bound
 }
 
 // addDays is date + int and date - int.
@@ -113,7 +169,7 @@ func addDays(sign int32) Kernel {
 // difference is date - date in days and timestamp - timestamp in microseconds of local time.
 func (t *temporal) difference() (*Bound, error) {
 	l, r := t.Args[0].Type, t.Args[1].Type
-	if (kindOf(l) == kDate || isText(l) || isNull(l)) && kindOf(r) == kDate {
+	if (kindOf(l) == kDate || isText(l) || isNull(l)) && kindOf(r) == kDate || kindOf(l) == kDate && (isText(r) || isNull(r)) {
 		return t.bind(types.DayTimeIntervalType{}, types.Date, types.Date, func() Kernel { return dateDifference }), nil
 	}
 	var common types.DataType = types.TimestampNTZ

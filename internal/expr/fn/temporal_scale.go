@@ -3,6 +3,7 @@ package fn
 import (
 	"math"
 
+	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
@@ -26,6 +27,42 @@ func (t *temporal) scale(divide bool) (*Bound, error) {
 	}
 	mode := t.mode()
 	return t.bind(result, l, num, func() Kernel { return scaleInterval(num, divide, mode) }), nil
+}
+
+// scaleCalendar is the same of calendar intervals, whose parts are scaled one by one: fractions of months and days are dropped.
+func (t *temporal) scaleCalendar(divide bool) (*Bound, error) {
+	mode := t.mode()
+	bound := t.bind(types.CalendarInterval, types.CalendarInterval, types.Double, func() Kernel {
+		return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+			out.ResetFixed(n)
+			x, y, dst := vec.Fixed[vec.Interval](args[0]), vec.Fixed[float64](args[1]), vec.Fixed[vec.Interval](out)
+			for i := range dst {
+				if anyNull(args, i) {
+					continue
+				}
+				if divide && y[i] == 0 {
+					fails(e, out, mode, i, func() error { return errclass.New("INTERVAL_DIVIDED_BY_ZERO") })
+					continue
+				}
+				part := func(v int64) float64 {
+					if divide {
+						return float64(v) / y[i]
+					}
+					return float64(v) * y[i]
+				}
+				months, days := part(int64(x[i].Months)), part(int64(x[i].Days))
+				micros := math.Floor(part(x[i].Micros) + datetime.Day*(days-math.Trunc(days)) + 0.5) // parts of days are hours
+				if !(math.Abs(math.Trunc(months)) <= math.MaxInt32 && math.Abs(math.Trunc(days)) <= math.MaxInt32 && math.Abs(micros) < 1<<63) {
+					fails(e, out, mode, i, func() error { return errclass.New("INTERVAL_ARITHMETIC_OVERFLOW.WITHOUT_SUGGESTION") })
+					continue
+				}
+				dst[i] = vec.Interval{Months: int32(months), Days: int32(days), Micros: int64(micros)}
+			}
+			return out
+		}
+	})
+	bound.Nullable = true
+	return bound, nil
 }
 
 func scaleInterval(num types.DataType, divide bool, mode expr.Mode) Kernel {

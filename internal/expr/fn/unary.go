@@ -2,8 +2,10 @@ package fn
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/millrace/millrace/internal/decimal"
+	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -59,33 +61,41 @@ func bindSign(b *Binding, abs, calendar bool) (*Bound, error) {
 	bound := &Bound{Args: casts(b, t), Type: t}
 	bound.Nullable = b.nullable(bound.Args)
 	mode := overflowMode(b.ANSI, false)
+	failure := overflowError("overflow", "")
 	if isInterval(t) {
 		mode = raise
+		if !abs {
+			failure = errclass.New("INTERVAL_ARITHMETIC_OVERFLOW.WITHOUT_SUGGESTION")
+		}
 	}
 	bound.CanFail = mode == raise && !isFractional(t)
+	d, isDec := t.(types.DecimalType)
+	if isDec {
+		bound.CanFail = d.Precision > signDigits
+	}
 	bound.New = func() Kernel {
 		switch vec.PhysOf(t) {
 		case vec.PhysInt8:
-			return negateInts[int8](abs, mode)
+			return negateInts[int8](abs, mode, failure)
 		case vec.PhysInt16:
-			return negateInts[int16](abs, mode)
+			return negateInts[int16](abs, mode, failure)
 		case vec.PhysInt32:
-			return negateInts[int32](abs, mode)
+			return negateInts[int32](abs, mode, failure)
 		case vec.PhysInt64:
-			return negateInts[int64](abs, mode)
+			return negateInts[int64](abs, mode, failure)
 		case vec.PhysFloat32:
 			return negateFloats[float32](abs)
 		case vec.PhysFloat64:
 			return negateFloats[float64](abs)
 		case vec.PhysInt128:
-			return negateWide(abs)
+			return negateWide(abs, d)
 		}
 		return negateCalendar
 	}
 	return bound, nil
 }
 
-func negateInts[T signed](abs bool, mode onOverflow) Kernel {
+func negateInts[T signed](abs bool, mode onOverflow, failure error) Kernel {
 	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
 		out.ResetFixed(n)
 		x, dst := vec.Fixed[T](args[0]), vec.Fixed[T](out)
@@ -102,7 +112,7 @@ func negateInts[T signed](abs bool, mode onOverflow) Kernel {
 		if over < 0 && mode == raise {
 			for i, v := range x {
 				if v&dst[i] < 0 && v == -v && !args[0].IsNull(i) {
-					e.Errs.Add(i, overflowError("overflow", ""))
+					e.Errs.Add(i, failure)
 				}
 			}
 		}
@@ -126,19 +136,46 @@ func negateFloats[T floating](abs bool) Kernel {
 	}
 }
 
-func negateWide(abs bool) Kernel {
-	return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+// signDigits is how many digits of a decimal survive a change of its sign: Spark computes it to that many.
+const signDigits = 34
+
+func negateWide(abs bool, t types.DecimalType) Kernel {
+	limit := decimal.Pow10(signDigits)
+	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
 		out.ResetFixed(n)
 		x, dst := vec.Fixed[decimal.Int](args[0]), vec.Fixed[decimal.Int](out)
 		for i, v := range x {
 			if abs && v.Hi >= 0 {
 				dst[i] = v
-			} else {
-				dst[i] = decimal.Neg(v)
+				continue
 			}
+			r := decimal.Neg(v)
+			if t.Precision > signDigits && decimal.Cmp(decimal.Abs(v), limit) >= 0 && !args[0].IsNull(i) {
+				r = roundedToDigits(r, signDigits)
+				if !decimal.Fits(r, t.Precision) {
+					e.Errs.Add(i, errclass.New("NUMERIC_VALUE_OUT_OF_RANGE.WITHOUT_SUGGESTION", "roundedValue", decimal.String(r, t.Scale),
+						"originalValue", decimal.String(decimal.Neg(v), t.Scale), "precision", strconv.Itoa(t.Precision), "scale", strconv.Itoa(t.Scale)))
+				}
+			}
+			dst[i] = r
 		}
 		return out
 	}
+}
+
+// roundedToDigits keeps the first digits of a longer number; a half goes to the even neighbour.
+func roundedToDigits(x decimal.Int, digits int) decimal.Int {
+	unit := decimal.Pow10(decimal.Digits(x) - digits)
+	q, r := decimal.QuoRem(x, unit)
+	kept, _ := decimal.Sub(x, r)
+	rest, _ := decimal.Sub(unit, decimal.Abs(r))
+	if c := decimal.Cmp(decimal.Abs(r), rest); c > 0 || c == 0 && q.Lo&1 == 1 {
+		if decimal.Sign(x) < 0 {
+			unit = decimal.Neg(unit)
+		}
+		kept, _ = decimal.Add(kept, unit)
+	}
+	return kept
 }
 
 func negateCalendar(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {

@@ -2,13 +2,16 @@
 
 Each line of name.txt is an expression; lines that begin with # are comments, "# ansi=false" switches the mode for what follows.
 name.json gets, for each, its type, whether it is nullable and its value as text, or the error's class and SQLSTATE.
+Answers that name.json has already are kept; remove it to ask for all of them again.
 """
 import json
+import logging
 import pathlib
 import sys
 
 from pyspark.sql import SparkSession
 
+logging.disable(logging.CRITICAL)
 here = pathlib.Path(__file__).parent
 spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
 
@@ -23,6 +26,8 @@ def answer(e):
         value = spark.sql("select %s as v" % text).collect()[0][0]
         return {"type": kind, "nullable": field.nullable, "value": value}
     except Exception as x:
+        if "Grpc" in type(x).__name__:
+            raise  # the server is gone: that is no answer
         get = getattr(x, "getCondition", None) or getattr(x, "getErrorClass", lambda: None)
         state = getattr(x, "getSqlState", lambda: None)()
         return {"error": get() or type(x).__name__, "state": state}
@@ -33,7 +38,16 @@ for path in sorted(here.glob("*.txt")):
         continue
     spark.conf.set("spark.sql.ansi.enabled", "true")
     spark.conf.set("spark.sql.session.timeZone", "UTC")
-    out = []
+    spark.conf.set("spark.sql.timeType.enabled", "true")
+    out, mode = [], ""
+    known = {}
+    if path.with_suffix(".json").exists():
+        was = ""
+        for x in json.loads(path.with_suffix(".json").read_text()):
+            if "set" in x:
+                was += "%(set)s=%(to)s " % x
+            else:
+                known[was, x["expr"]] = x
     for line in path.read_text().splitlines():
         line = line.strip()
         if line.startswith("#"):
@@ -42,7 +56,8 @@ for path in sorted(here.glob("*.txt")):
                 name = {"ansi": "spark.sql.ansi.enabled", "zone": "spark.sql.session.timeZone"}[key]
                 spark.conf.set(name, value)
                 out.append({"set": key, "to": value})
+                mode += "%s=%s " % (key, value)
         elif line:
-            out.append({"expr": line} | answer(line))
+            out.append(known.get((mode, line)) or {"expr": line} | answer(line))
     path.with_suffix(".json").write_text("[\n" + ",\n".join(json.dumps(x, ensure_ascii=False) for x in out) + "\n]\n")
     print(path.stem, len(out))

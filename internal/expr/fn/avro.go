@@ -1,0 +1,165 @@
+package fn
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/hamba/avro/v2"
+
+	"github.com/millrace/millrace/internal/avrorow"
+	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/textrecord"
+	"github.com/millrace/millrace/internal/vec"
+	"github.com/millrace/millrace/types"
+)
+
+func avroFunctions() []*Function {
+	return []*Function{{Name: "from_avro", Bind: bindFromAvro}, {Name: "to_avro", Bind: bindToAvro}}
+}
+
+// avroSchema reads a constant text as a schema.
+func (b *Binding) avroSchema(i int, ordinal string) (avro.Schema, error) {
+	a := b.Args[i]
+	if a.Const == nil || !isText(a.Type) && a.Type != types.DataType(types.Null) {
+		return nil, errclass.New("DATATYPE_MISMATCH.TYPE_CHECK_FAILURE_WITH_HINT", "sqlExpr", b.SQL(),
+			"msg", "the "+ordinal+" argument must be a schema in JSON, as a text that is known when the query is planned", "hint", "")
+	}
+	if a.Const.IsNull(0) {
+		return nil, errclass.New("INVALID_SCHEMA.NULL")
+	}
+	return avrorow.Parse(string(a.Const.BytesAt(0)))
+}
+
+func (b *Binding) avroOptions(i int) (map[string]string, error) {
+	if i < len(b.Args) && b.Args[i].Type == types.DataType(types.Null) {
+		return nil, nil
+	}
+	opts, err := b.options(i)
+	if err != nil {
+		return nil, errclass.New("DATATYPE_MISMATCH.TYPE_CHECK_FAILURE_WITH_HINT", "sqlExpr", b.SQL(),
+			"msg", "the third argument must be a map from texts to texts that is known when the query is planned", "hint", "")
+	}
+	return opts, nil
+}
+
+// bindFromAvro binds from_avro(bytes, schema[, options]).
+func bindFromAvro(b *Binding) (*Bound, error) {
+	if err := b.Arity(2, 3); err != nil {
+		return nil, err
+	}
+	written, err := b.avroSchema(1, "second")
+	if err != nil {
+		return nil, err
+	}
+	opts, err := b.avroOptions(2)
+	if err != nil {
+		return nil, err
+	}
+	if k := kindOf(b.Args[0].Type); k != kBinary && k != kNull {
+		return nil, b.wrongType(0, "BINARY")
+	}
+	mode := textrecord.FailFast
+	if m, ok := opts["mode"]; ok {
+		mode = textrecord.ParseMode(m)
+	}
+	if mode == textrecord.DropMalformed {
+		return nil, errclass.New("PARSE_MODE_UNSUPPORTED", "funcName", "`from_avro`", "mode", mode.String())
+	}
+	unions := avrorow.Unions{Stable: strings.EqualFold(opts["enablestableidentifiersforuniontype"], "true"), Prefix: "member_"}
+	if p, ok := opts["stableidentifierprefixforuniontype"]; ok {
+		unions.Prefix = p
+	}
+	wanted := written
+	if s, ok := opts["avroschema"]; ok {
+		if wanted, err = avrorow.Parse(s); err != nil {
+			return nil, err
+		}
+		// A schema that holds itself cannot be passed over either.
+		if _, _, err := avrorow.TypeOf(written, unions); err != nil {
+			return nil, err
+		}
+	}
+	t, _, err := avrorow.TypeOf(wanted, unions)
+	if err != nil {
+		return nil, err
+	}
+	c := make([]types.DataType, len(b.Args))
+	c[0] = types.Binary
+	return &Bound{Args: c, Type: t, Nullable: true, TakesConst: true, NullsAreArgs: true, CanFail: mode == textrecord.FailFast, New: func() Kernel {
+		return fromAvro(avrorow.NewReader(written, wanted, t), mode)
+	}}, nil
+}
+
+func fromAvro(r *avrorow.Reader, mode textrecord.Mode) Kernel {
+	return func(e *expr.Eval, n int, args []*vec.Vector, _ *vec.Vector) *vec.Vector {
+		r.Reset()
+		for i := range n {
+			if args[0].IsNull(i) {
+				r.Absent()
+				continue
+			}
+			record := args[0].BytesAt(i)
+			if r.Record(record) {
+				continue
+			}
+			r.Null()
+			if mode == textrecord.FailFast {
+				e.Errs.Add(i, malformedAvro(record, mode))
+			}
+		}
+		return r.Borrow()
+	}
+}
+
+func malformedAvro(record []byte, mode textrecord.Mode) error {
+	const most = 32
+	shown := "X'" + strings.ToUpper(hex.EncodeToString(record[:min(len(record), most)])) + "'"
+	if len(record) > most {
+		shown += "..."
+	}
+	return errclass.New("MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "badRecord", shown, "failFastMode", mode.String())
+}
+
+// bindToAvro binds to_avro(value[, schema]).
+func bindToAvro(b *Binding) (*Bound, error) {
+	if err := b.Arity(1, 2); err != nil {
+		return nil, err
+	}
+	t := b.Args[0].Type
+	var schema avro.Schema
+	if len(b.Args) == 2 && b.Args[1].Type != types.DataType(types.Null) {
+		var err error
+		if schema, err = b.avroSchema(1, "second"); err != nil {
+			return nil, err
+		}
+	}
+	open := func() (*avrorow.Writer, error) {
+		if schema != nil {
+			return avrorow.NewWriterAs(t, schema)
+		}
+		return avrorow.NewWriter(t, b.Args[0].Nullable)
+	}
+	w, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return &Bound{Args: make([]types.DataType, len(b.Args)), Type: types.Binary, Nullable: b.Args[0].Nullable, TakesConst: true, NullsAreArgs: true, CanFail: true, New: func() Kernel {
+		out := vec.NewBuilder(types.Binary)
+		return func(e *expr.Eval, n int, args []*vec.Vector, _ *vec.Vector) *vec.Vector {
+			out.Reset()
+			for i := range n {
+				if args[0].IsNull(i) {
+					out.AppendNull()
+					continue
+				}
+				buf, err := w.Append(out.Buffer(), args[0], i)
+				out.CommitBytes(buf)
+				if err != nil {
+					e.Errs.Add(i, err)
+				}
+			}
+			return out.Borrow()
+		}
+	}}, nil
+}
