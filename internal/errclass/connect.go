@@ -22,6 +22,7 @@ var connectTable = table{
 	"CONNECT_INVALID_PLAN.FIELD_NOT_SET":                       {"56K00", InvalidPlan, "The plan message <fullName> lacks the field <name>."},
 	"CONNECT_INVALID_PLAN.INPUT_NOT_SET":                       {"56K00", InvalidPlan, "The relation <relation> has no input."},
 	"CONNECT_INVALID_PLAN.MALFORMED":                           {"56K00", InvalidPlan, "The plan message is malformed: <reason>"},
+	"CONNECT_INVALID_PLAN.DEDUPLICATE_REQUIRES_COLUMNS_OR_ALL": {"56K00", InvalidPlan, "The plan is not valid: dropDuplicates needs columns, or takes all of them."},
 	"CONNECT_INVALID_PLAN.STREAMING_QUERY_NOT_FOUND":           {"56K00", InvalidPlan, "There is no streaming query with the id <id> in this session."},
 	"CONNECT_INVALID_PLAN.STREAMING_QUERY_RUN_ID_MISMATCH":     {"56K00", InvalidPlan, "The streaming query <id> has the run id <serverRunId>, not <runId>; it was restarted."},
 	"CONNECT_INVALID_PLAN.UNRESOLVED_COLUMN_AMONG_FIELD_NAMES": {"56K00", InvalidPlan, "There is no column <colName> among <fieldNames>."},

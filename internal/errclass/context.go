@@ -89,6 +89,15 @@ func Ident(parts ...string) string {
 	return strings.Join(q, ".")
 }
 
+// Idents prints names of one part as a list: `a`, `b`.
+func Idents(names []string) string {
+	q := make([]string, len(names))
+	for i, n := range names {
+		q[i] = Ident(n)
+	}
+	return strings.Join(q, ", ")
+}
+
 // Expr prints an expression or a type as it stands in messages: "(a + 1)", "INT".
 func Expr(sql string) string { return `"` + sql + `"` }
 

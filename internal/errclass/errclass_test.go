@@ -133,7 +133,14 @@ func TestTables(t *testing.T) {
 	}
 	name := regexp.MustCompile(`^[A-Z][A-Z0-9_]*(\.[A-Z][A-Z0-9_]*)?$`)
 	state := regexp.MustCompile(`^[0-9A-Z]{5}$`)
+	legacy := regexp.MustCompile(`^_LEGACY_ERROR_TEMP_[0-9]{4}$`) // Spark has no better name, and no SQLSTATE, for these
 	for class, def := range All() {
+		if legacy.MatchString(class) {
+			if def.SQLState != "" {
+				t.Errorf("%s has the SQLSTATE %q", class, def.SQLState)
+			}
+			continue
+		}
 		if !name.MatchString(class) {
 			t.Errorf("%s is no name of a condition", class)
 		}

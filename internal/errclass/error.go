@@ -27,6 +27,16 @@ type Error struct {
 	Stack string
 }
 
+// carried are parameters that Spark sends with a condition although its text does without them. Clients see them.
+var carried = map[string]map[string]string{
+	"CAST_INVALID_INPUT": {"ansiConfig": `"spark.sql.ansi.enabled"`},
+	"CAST_OVERFLOW":      {"ansiConfig": `"spark.sql.ansi.enabled"`},
+	"DATETIME_FIELD_OUT_OF_BOUNDS.WITH_SUGGESTION":                     {"ansiConfig": `"spark.sql.ansi.enabled"`},
+	"INVALID_DATETIME_PATTERN.WITH_SUGGESTION":                         {"docroot": "https://spark.apache.org/docs/latest"},
+	"INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_PATTERN_RECOGNITION": {"docroot": "https://spark.apache.org/docs/latest"},
+	"WRONG_NUM_ARGS.WITHOUT_SUGGESTION":                                {"docroot": "https://spark.apache.org/docs/latest"},
+}
+
 // New makes an error of a registered condition; kv are the names and values of its parameters.
 // A mistake in the call (unknown condition, missing or surplus parameter) is found by a test of
 // this package. At run time it only makes the message poorer.
@@ -46,6 +56,11 @@ func New(class string, kv ...string) *Error {
 	if !ok {
 		e.Kind, e.SQLState, e.Message = SparkFailure, "XX000", looseText(e.Params)
 		return e
+	}
+	for k, v := range carried[class] {
+		if _, ok := e.Params[k]; !ok && e.Params != nil {
+			e.Params[k] = v
+		}
 	}
 	e.Kind, e.SQLState = def.Kind, def.SQLState
 	e.Message = fill(def.Text, e.Params)
@@ -86,14 +101,16 @@ func Recovered(v any) *Error {
 	return e
 }
 
-// Error gives "[CLASS] text SQLSTATE: xxxxx".
+// Error gives "[CLASS] text SQLSTATE: xxxxx", or the text alone where Spark does so. Conditions of Delta tables, which are not Spark's own,
+// come without the SQLSTATE.
 func (e *Error) Error() string {
 	var b strings.Builder
-	if e.Class != "" {
+	marked := e.Class != "" && !unmarked(e.Class)
+	if marked {
 		b.WriteString("[" + e.Class + "] ")
 	}
 	b.WriteString(e.Message)
-	if e.SQLState != "" {
+	if _, silent := deltaTable[e.Class]; e.SQLState != "" && !silent && (marked || e.Class == "") {
 		b.WriteString(" SQLSTATE: " + e.SQLState)
 	}
 	return b.String()
@@ -142,6 +159,19 @@ func (e *Error) WithKind(k Kind) *Error {
 	return e
 }
 
+// Renamed is an error with another value of a parameter, which the message follows; an error of another kind is returned as it is.
+func Renamed(err error, parameter, value string) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Params == nil {
+		return err
+	}
+	r := *e
+	r.Params = maps.Clone(e.Params)
+	r.Params[parameter] = value
+	r.Message = fill(registry[e.Class].Text, r.Params)
+	return &r
+}
+
 // Has reports whether a class is in the chain of err. A class without a subclass matches all
 // of its subclasses.
 func Has(err error, class string) bool {
@@ -154,6 +184,19 @@ func Has(err error, class string) bool {
 			return true
 		}
 		err = e.Cause
+	}
+	return false
+}
+
+// Known tells whether there is a condition of a name, with subclass or without.
+func Known(class string) bool {
+	if _, ok := registry[class]; ok {
+		return true
+	}
+	for name := range registry {
+		if strings.HasPrefix(name, class+".") {
+			return true
+		}
 	}
 	return false
 }

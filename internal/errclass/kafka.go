@@ -1,5 +1,27 @@
 package errclass
 
+import "strings"
+
+// bare tells whether Spark's exception for an error is one of Java's or Kafka's without a condition. Clients are told the exception
+// and no condition then; inside the engine the class is there like any other.
+func bare(class string) bool {
+	return strings.HasPrefix(class, "KAFKA_INVALID_OPTION.") || class == "KAFKA_CLIENT" || class == "KAFKA_UNKNOWN_TOPIC" || class == "KAFKA_LOST_TIME"
+}
+
+// Told is the condition that clients are told, or "" for errors that have none in Spark.
+func (e *Error) Told() string {
+	if bare(e.Class) {
+		return ""
+	}
+	return e.Class
+}
+
+// unmarked tells whether the text of an error does not begin with its condition: Spark's Kafka exceptions know theirs, but do not say it.
+func unmarked(class string) bool {
+	_, ok := kafkaTable[class]
+	return ok && !strings.HasPrefix(class, "_LEGACY")
+}
+
 // kafkaTable: the Kafka source and sink. A setting that Spark refuses with a plain
 // IllegalArgumentException is KAFKA_INVALID_OPTION, which is ours.
 var kafkaTable = table{
@@ -10,12 +32,12 @@ var kafkaTable = table{
 	"KAFKA_INVALID_OPTION.NOT_A_NUMBER":            {"22023", NumberFormat, "The option <option> must be a number, not '<value>'."},
 	"KAFKA_INVALID_OPTION.NO_OFFSET_FOR_TIMESTAMP": {"22023", IllegalArgument, "No record of <topicPartition> is as late as the timestamp <timestamp>; set startingOffsetsByTimestampStrategy to latest to start at the end."},
 	"KAFKA_CLIENT":                                 {"58030", SparkFailure, "The Kafka client failed: <reason>"},
-	"KAFKA_UNKNOWN_TOPIC":                          {"42704", Other, "Kafka has no topic or partition <topic>."},
+	"KAFKA_UNKNOWN_TOPIC":                          {"42704", Other, "Kafka has no topic or partition <topic>; was it deleted, or is its name misspelt?"},
 	"KAFKA_NULL_TOPIC_IN_DATA":                     {"42000", Other, "A row for the Kafka sink has a null topic; set the option topic or fill the column."},
 	"MISSING_KAFKA_OPTION":                         {"42KDF", SparkFailure, "The Kafka option '<option>' must be set."},
-	"KAFKA_SINK_SCHEMA.MISSING_COLUMN":             {"42703", Analysis, "The Kafka sink needs the column '<column>'."},
-	"KAFKA_SINK_SCHEMA.WRONG_TYPE":                 {"42K09", Analysis, "The column '<column>' of the Kafka sink must be of type <expected>, not <actual>."},
-	"KAFKA_SINK_SCHEMA.SAVE_MODE":                  {"0A000", Analysis, "The Kafka sink only appends; the save mode <mode> is not allowed."},
+	"KAFKA_LOST_TIME":                              {"58030", Other, "<what> of Kafka has not come within <time>: <reason>"},
+	"_LEGACY_ERROR_TEMP_3080":                      {"", Analysis, "The columns do not suit the Kafka sink: <msg>"},
+	"_LEGACY_ERROR_TEMP_3081":                      {"", Analysis, "The Kafka sink only appends; the save mode <mode> is not allowed, use append."},
 
 	"KAFKA_START_OFFSET_DOES_NOT_MATCH_ASSIGNED":                        {"42KDG", IllegalState, "The starting offsets are for the partitions <specifiedPartitions>, but assigned are <assignedPartitions>; use -1 for the end and -2 for the beginning."},
 	"KAFKA_TIMESTAMP_OFFSET_DOES_NOT_MATCH_ASSIGNED":                    {"42KDG", IllegalState, "The <position> timestamps are for the partitions <specifiedPartitions>, but assigned are <assignedPartitions>."},

@@ -90,6 +90,7 @@ var parseTable = table{
 	"REQUIRES_EXPLICIT_NAME_IN_WATERMARK_CLAUSE":                       {"42000", Analysis, "The expression <sqlExpr> of a WATERMARK clause needs an alias, for example WATERMARK to_timestamp(t) AS ts DELAY OF INTERVAL 5 MINUTES."},
 	"INVALID_INTERVAL_FORMAT.MIXED_UNITS":                              {"22006", Parse, "The interval <literal> mixes years or months with days or smaller units; add two intervals instead."},
 	"DUPLICATED_CTE_NAMES":                                             {"42602", Parse, "WITH defines <duplicateNames> more than once."},
+	"_LEGACY_ERROR_TEMP_0064":                                          {"", Parse, "<msg>"},
 	"MISSING_WINDOW_SPECIFICATION":                                     {"42P20", Parse, "There is no WINDOW clause that defines the window <windowName>."},
 	"INCOMPATIBLE_JOIN_TYPES":                                          {"42613", Parse, "A join cannot be <joinType1> and <joinType2> at once."},
 	"INVALID_SQL_SYNTAX.EMPTY_IN_PREDICATE":                            {"42000", Parse, "IN needs at least one value in its brackets."},

@@ -34,8 +34,8 @@ type table map[string]Definition
 
 // tables are those of all subjects.
 var tables = []table{
-	parseTable, analysisTable, functionTable, catalogTable, streamingTable, checkpointTable, stateTable,
-	runtimeTable, fileTable, kafkaTable, connectTable, apiTable,
+	parseTable, analysisTable, functionTable, sketchTable, catalogTable, streamingTable, checkpointTable, stateTable,
+	runtimeTable, fileTable, deltaTable, kafkaTable, connectTable, apiTable, sqlQueryTable, ddlTable, scriptTable,
 }
 
 // registry is all of them. It is complete when the package is initialised and never changes.

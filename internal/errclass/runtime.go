@@ -3,6 +3,7 @@ package errclass
 // runtimeTable: what values do to running expressions, and faults of the engine.
 var runtimeTable = table{
 	"INTERNAL_ERROR":                                                   {"XX000", SparkFailure, "Internal fault: <message>"},
+	"SPILL_OUT_OF_MEMORY":                                              {"53200", SparkFailure, "Rows that do not fit into memory cannot be kept in the file <file>: <reason>. Make room there, choose another folder with spark.local.dir, or raise spark.millrace.memoryLimit."},
 	"DIVIDE_BY_ZERO":                                                   {"22012", Arithmetic, "A division by zero. Use try_divide to get NULL instead, or set <config> to \"false\"."},
 	"REMAINDER_BY_ZERO":                                                {"22012", Arithmetic, "A remainder by zero. Use try_mod to get NULL instead, or set <config> to \"false\"."},
 	"INTERVAL_DIVIDED_BY_ZERO":                                         {"22012", Arithmetic, "An interval was divided by zero. Use try_divide to get NULL instead."},
@@ -45,6 +46,7 @@ var runtimeTable = table{
 	"INVALID_TIMEZONE":                                                 {"22009", DateTime, "There is no time zone <timeZone>; write a region such as Europe/Paris or an offset such as +01:00."},
 	"MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION":                   {"22023", SparkFailure, "The record <badRecord> cannot be read; mode is <failFastMode>. Use the mode PERMISSIVE to get nulls instead."},
 	"MALFORMED_RECORD_IN_PARSING.CANNOT_PARSE_JSON_ARRAYS_AS_STRUCTS":  {"22023", SparkFailure, "The record <badRecord> is a JSON array but a struct is wanted; mode is <failFastMode>."},
+	"AVRO_CANNOT_WRITE_NULL_FIELD":                                     {"22004", Runtime, "The column <name> of type <dataType> holds a null, which the Avro schema does not allow there; make it a union with null."},
 	"MALFORMED_CSV_RECORD":                                             {"KD000", SparkFailure, "The CSV record <badRecord> cannot be read."},
 	"CANNOT_PARSE_JSON_FIELD":                                          {"2203G", Runtime, "The JSON field <fieldName> with value <fieldValue> cannot be read as <dataType> (<jsonType>)."},
 	"INVALID_JSON_RECORD_TYPE":                                         {"22023", Analysis, "A JSON record must be an object to infer a schema from it; mode is <failFastMode>, the record is <invalidType>."},
@@ -57,6 +59,7 @@ var runtimeTable = table{
 	"SCALAR_SUBQUERY_TOO_MANY_ROWS":                                    {"21000", SparkFailure, "A scalar subquery gave more than one row."},
 	"CREATE_PERMANENT_VIEW_WITHOUT_ALIAS":                              {"0A000", Analysis, "The view <name> needs an alias for the expression <attr>."},
 	"FAILED_EXECUTE_UDF":                                               {"39000", SparkFailure, "The user function <functionName> (<signature> => <result>) failed: <reason>"},
+	"UDF_RESULT":                                                       {"39000", SparkFailure, "The user function <functionName> does not give what it promised: <reason>. Give one value for each row, of the type that the function was made with."},
 	"FAILED_FUNCTION_CALL":                                             {"38000", Analysis, "The function <funcName> cannot be prepared; check its arguments."},
 	"FAILED_ROW_TO_JSON":                                               {"2203G", IllegalArgument, "The value <value> (<class>) cannot be written as JSON of type <sqlType>."},
 	"PYTHON_EXCEPTION":                                                 {"38000", PythonFunction, "A Python function failed: <traceback>"},

@@ -93,6 +93,7 @@ var streamingTable = table{
 	"INVALID_STREAMING_REAL_TIME_MODE_TRIGGER_INTERVAL":                 {"22023", IllegalArgument, "The real-time trigger interval <interval> is shorter than the minimum <minBatchDuration>."},
 
 	"FOREACH_BATCH_USER_FUNCTION_ERROR":                                     {"39000", SparkFailure, "The function given to foreachBatch failed: <reason>"},
+	"STREAMING_CLIENT_GONE":                                                 {"08006", SparkFailure, "The client that runs the function of <function> for the query <id> has gone. Start the query again from its checkpoint: the batch at hand comes again, with the same number and rows."},
 	"FOREACH_USER_FUNCTION_ERROR":                                           {"39000", SparkFailure, "The writer given to foreach failed: <reason>"},
 	"FLATMAPGROUPSWITHSTATE_USER_FUNCTION_ERROR":                            {"39000", SparkFailure, "The function given to flatMapGroupsWithState failed: <reason>"},
 	"TRANSFORM_WITH_STATE_USER_FUNCTION_ERROR":                              {"39000", SparkFailure, "<function> of the stateful processor failed: <reason>"},
