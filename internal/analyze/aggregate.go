@@ -8,6 +8,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/types"
 )
 
@@ -20,13 +21,17 @@ func (r *resolver) aggregate(n *plan.Aggregate) (plan.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.grouped(a, nil)
+	out, err := r.grouped(a, nil)
+	if errclass.Has(err, "UNSUPPORTED_EXPR_FOR_OPERATOR") || n.Kind != plan.GroupBy && errclass.Has(err, "MISSING_GROUP_BY") {
+		err = at(err, n.Clause)
+	}
+	return out, err
 }
 
 // aggregation resolves the parts of a grouping.
 func (r *resolver) aggregation(n *plan.Aggregate) (*plan.Aggregate, error) {
 	sc := r.over(n.Child)
-	if err := sc.groupedWindow(n.Keys); err != nil {
+	if err := sc.groupedWindow(n.Keys, n.KeysInOutput); err != nil {
 		return nil, err
 	}
 	items, err := sc.selectList(n.Aggs)
@@ -34,7 +39,7 @@ func (r *resolver) aggregation(n *plan.Aggregate) (*plan.Aggregate, error) {
 		return nil, err
 	}
 	sc.lateral = nil
-	keys := &keyScope{sc: sc, items: items, ordinals: !n.KeysInOutput && r.conf.flag("spark.sql.groupByOrdinal")}
+	keys := &keyScope{sc: sc, items: items, ordinals: !n.KeysInOutput && r.conf.flag(setting.GroupByOrdinal)}
 	a := &plan.Aggregate{Child: n.Child, Aggs: items}
 	var named []plan.Expr
 	if a.Keys, named, err = keys.resolve(n.Keys); err != nil {
@@ -52,27 +57,45 @@ func (r *resolver) aggregation(n *plan.Aggregate) (*plan.Aggregate, error) {
 		return nil, err
 	}
 	a.Child = children[0]
+	places := make([][]int, len(sets)) // of the keys of each set, which may be windows and so be rewritten
+	for i, s := range sets {
+		for _, k := range s {
+			at := indexOf(a.Keys, k)
+			if at < 0 { // only the set names it
+				at = len(a.Keys)
+				a.Keys = append(a.Keys, k)
+			}
+			places[i] = append(places[i], at)
+		}
+	}
 	if err := r.groupWindows(a); err != nil {
 		return nil, err
 	}
-	if n.Kind != plan.GroupBy {
-		for _, s := range sets { // keys that only a set names
-			for _, k := range s {
-				if indexOf(a.Keys, k) < 0 {
-					a.Keys = append(a.Keys, k)
-				}
-			}
-		}
-		return r.groupingSets(a, sets)
+	if n.Kind == plan.GroupBy {
+		return a, nil
 	}
-	return a, nil
+	for i := range sets {
+		sets[i] = make([]plan.Expr, len(places[i]))
+		for j, at := range places[i] {
+			sets[i][j] = a.Keys[at]
+		}
+	}
+	return r.groupingSets(a, sets)
 }
 
 // groupedWindow lets the select list name the column of a window that is only computed by the grouping: SELECT window ... GROUP BY
-// window(...).
-func (sc *scope) groupedWindow(keys []plan.Expr) error {
+// window(...); where the keys come first in the output, the name given to a key as well.
+func (sc *scope) groupedWindow(keys []plan.Expr, named bool) error {
 	windows := map[string]plan.Expr{}
 	for _, k := range keys {
+		if a, ok := k.(*plan.Alias); ok && named {
+			e, err := sc.expr(a.Child)
+			if err != nil {
+				return err
+			}
+			windows[a.Name] = e
+			continue
+		}
 		f, ok := plan.Trim(k).(*plan.Func)
 		if !ok || len(f.Name) != 1 {
 			continue
@@ -109,7 +132,11 @@ type keyScope struct {
 // resolve gives the keys and, for outputs that begin with them, the named keys.
 func (k *keyScope) resolve(list []plan.Expr) (keys, named []plan.Expr, err error) {
 	if len(list) == 1 && k.isAll(list[0]) {
+		lateral := usingAliases(k.items)
 		for _, e := range k.items {
+			if a := plan.AttrOf(e); a != nil && lateral.Has(a.ID) && !hasAgg(e) {
+				return nil, nil, errclass.New("UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_GROUP_BY")
+			}
 			if !hasAgg(e) {
 				keys = append(keys, plan.Trim(e))
 			}
@@ -145,13 +172,14 @@ func (k *keyScope) isAll(e plan.Expr) bool {
 func (k *keyScope) one(e plan.Expr) (plan.Expr, error) {
 	if l, ok := e.(*plan.Literal); ok && k.ordinals {
 		if pos, ok := l.Value.(int32); ok {
-			return k.ordinal(int(pos))
+			e, err := k.ordinal(int(pos))
+			return e, at(err, l.Origin)
 		}
 	}
 	sc := k.sc
 	before := sc.lateral
 	defer func() { sc.lateral = before }()
-	if sc.r.conf.flag("spark.sql.groupByAliases") {
+	if sc.r.conf.flag(setting.GroupByAliases) {
 		sc.lateral = func(name string) (plan.Expr, error) {
 			for _, e := range k.items {
 				if a, ok := e.(*plan.Alias); ok && sc.r.eq(a.Name, name) && !plan.Exists(a, isGen) {
@@ -196,7 +224,7 @@ func (r *resolver) groupWindows(a *plan.Aggregate) error {
 // grouped checks a grouping whose parts are resolved and takes window functions and generators out of it. having, which may be nil,
 // is not resolved yet; it applies before those.
 func (r *resolver) grouped(a *plan.Aggregate, having plan.Expr) (plan.Node, error) {
-	if slices.ContainsFunc(a.Aggs, aboveGrouping) {
+	if slices.ContainsFunc(a.Aggs, aboveGrouping) || len(usingAliases(a.Aggs)) > 0 {
 		return r.splitGrouped(a, having)
 	}
 	if err := checkGrouped(a); err != nil || having == nil {
@@ -210,13 +238,33 @@ func aboveGrouping(e plan.Expr) bool {
 	return plan.Exists(e, func(e plan.Expr) bool { return isOver(e) || isGen(e) || isSubquery(e) })
 }
 
+// usingAliases are the items of a select list that use the aliases of items to their left.
+func usingAliases(items []plan.Expr) plan.IDSet {
+	before, out := plan.IDSet{}, plan.IDSet{}
+	for _, e := range items {
+		a, ok := e.(*plan.Alias)
+		if !ok || len(a.Names) > 0 {
+			continue
+		}
+		for id := range plan.References(a) {
+			if before.Has(id) {
+				out[a.ID] = struct{}{}
+			}
+		}
+		before[a.ID] = struct{}{}
+	}
+	return out
+}
+
 // splitGrouped leaves plain aggregation in an Aggregate and puts window functions, generators and subqueries above it.
 func (r *resolver) splitGrouped(a *plan.Aggregate, having plan.Expr) (plan.Node, error) {
 	lower := &plan.Aggregate{Keys: a.Keys, Child: a.Child}
 	l := &lifter{agg: lower}
 	upper := make([]plan.Expr, len(a.Aggs))
+	lateral := usingAliases(a.Aggs)
+	l.above = lateral
 	for i, e := range a.Aggs {
-		if !aboveGrouping(e) {
+		if at := plan.AttrOf(e); !aboveGrouping(e) && (at == nil || !lateral.Has(at.ID)) {
 			lower.Aggs = append(lower.Aggs, e)
 			upper[i] = plan.AttrOf(e)
 			continue
@@ -230,11 +278,30 @@ func (r *resolver) splitGrouped(a *plan.Aggregate, having plan.Expr) (plan.Node,
 	if err := checkGrouped(lower); err != nil {
 		return nil, err
 	}
+	if l.lost != nil {
+		return nil, ungrouped(l.lost, lower.Keys)
+	}
 	child := plan.Node(lower)
 	var err error
 	if having != nil {
-		if child, err = r.condition(having, lower); err != nil {
+		if child, err = r.condition(having, lower); err != nil && len(lateral) == 0 {
 			return nil, err
+		}
+	}
+	if len(lateral) > 0 {
+		late := err != nil // the condition names something that is computed above the grouping
+		if late {
+			child = lower
+		}
+		var failed error
+		if child, upper, failed = r.lateralLevels(child, upper); failed != nil {
+			return nil, failed
+		}
+		if late {
+			if child, err = r.condition(having, &plan.Project{Cols: upper, Child: child}); err != nil {
+				return nil, err
+			}
+			upper = exprsOf(child.Output())
 		}
 	}
 	if child, upper, err = r.generators(child, upper); err != nil {
@@ -252,6 +319,8 @@ type lifter struct {
 	agg *plan.Aggregate
 	// lost is the first column that is neither grouped nor in the output.
 	lost *plan.Attr
+	// above are columns that are computed from the Aggregate's output.
+	above plan.IDSet
 }
 
 func (l *lifter) lift(e plan.Expr) (plan.Expr, error) {
@@ -259,7 +328,7 @@ func (l *lifter) lift(e plan.Expr) (plan.Expr, error) {
 	case *plan.Agg:
 		return l.add(x), nil
 	case *plan.Attr:
-		if plan.OutputSet(l.agg).Has(x.ID) {
+		if plan.OutputSet(l.agg).Has(x.ID) || l.above.Has(x.ID) {
 			return x, nil
 		}
 		if indexOf(l.agg.Keys, x) >= 0 {
@@ -310,20 +379,47 @@ func (l *lifter) add(e plan.Expr) plan.Expr {
 	return a.Attr()
 }
 
+// ungrouped is the error for a column that is neither grouped by nor inside an aggregate function.
+func ungrouped(a *plan.Attr, keys []plan.Expr) error {
+	if !slices.ContainsFunc(keys, func(k plan.Expr) bool { c, ok := k.(*plan.Attr); return !ok || c.Name != groupingID }) {
+		return errclass.New("MISSING_GROUP_BY")
+	}
+	return errclass.New("MISSING_AGGREGATION", "expression", errclass.Expr(a.SQL()), "expressionAnyValue", errclass.Expr("any_value("+a.SQL()+")"))
+}
+
 // checkGrouped checks the rules of GROUP BY.
 func checkGrouped(a *plan.Aggregate) error {
 	for _, k := range a.Keys {
-		if plan.Exists(k, isAgg) {
-			return errclass.New("GROUP_BY_AGGREGATE", "sqlExpr", sqlText(k))
+		if g, ok := firstOf(k, isAgg).(*plan.Agg); ok {
+			return at(errclass.New("GROUP_BY_AGGREGATE", "sqlExpr", sqlText(k)), g.Origin)
 		}
-		if t := plan.TypeOf(k); t != nil && !groupable(t) {
+		t := plan.TypeOf(k)
+		if t == nil {
+			continue
+		}
+		if !groupable(t) {
 			return errclass.New("GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE", "sqlExpr", errclass.Expr(k.SQL()), "dataType", errclass.Expr(t.SQL()))
+		}
+		if err := Bytewise(t); err != nil {
+			return err
 		}
 	}
 	for _, e := range a.Aggs {
 		if err := checkOutput(e, a.Keys); err != nil {
 			return err
 		}
+	}
+	for _, k := range a.Keys {
+		o := firstOver(k)
+		if o == nil {
+			continue
+		}
+		for _, x := range o.Kids() {
+			if err := checkOutput(x, a.Keys); err != nil {
+				return err
+			}
+		}
+		return errclass.New("UNSUPPORTED_EXPR_FOR_OPERATOR", "invalidExprSqls", errclass.Expr(o.SQL()))
 	}
 	return nil
 }
@@ -355,13 +451,10 @@ func checkOutput(e plan.Expr, keys []plan.Expr) error {
 	case *plan.LambdaVar:
 		return nil
 	case *plan.Attr:
-		switch {
-		case indexOf(keys, x) >= 0:
+		if indexOf(keys, x) >= 0 {
 			return nil
-		case len(keys) == 0:
-			return errclass.New("MISSING_GROUP_BY")
 		}
-		return errclass.New("MISSING_AGGREGATION", "expression", errclass.Expr(x.SQL()), "expressionAnyValue", errclass.Expr("any_value("+x.SQL()+")"))
+		return ungrouped(x, keys)
 	}
 	if len(keys) > 0 && indexOf(keys, e) >= 0 {
 		return nil
@@ -377,11 +470,14 @@ func checkOutput(e plan.Expr, keys []plan.Expr) error {
 // checkAgg checks the arguments of an aggregate call.
 func checkAgg(a *plan.Agg) error {
 	for _, x := range a.Args {
-		if plan.Exists(x, isAgg) {
-			return errclass.New("NESTED_AGGREGATE_FUNCTION")
+		if inner, ok := firstOf(x, isAgg).(*plan.Agg); ok {
+			return at(errclass.New("NESTED_AGGREGATE_FUNCTION"), inner.Origin)
 		}
-		if plan.Exists(x, isRandom) {
-			return at(errclass.New("AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION", "sqlExpr", errclass.Expr(a.SQL())), a.Origin)
+		if plan.Exists(x, isGen) {
+			return errclass.New("UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS", "expression", errclass.Expr(a.SQL()))
+		}
+		if c, ok := firstOf(x, IsRandom).(*plan.Call); ok {
+			return at(errclass.New("AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION", "sqlExpr", errclass.Expr(a.SQL())), c.Origin)
 		}
 	}
 	if a.Filter == nil {
@@ -389,7 +485,7 @@ func checkAgg(a *plan.Agg) error {
 	}
 	text := errclass.Expr(a.Filter.SQL())
 	switch {
-	case plan.Exists(a.Filter, isRandom):
+	case plan.Exists(a.Filter, IsRandom):
 		return errclass.New("INVALID_AGGREGATE_FILTER.NON_DETERMINISTIC", "filterExpr", text)
 	case plan.Exists(a.Filter, isAgg):
 		var inner string
@@ -401,13 +497,23 @@ func checkAgg(a *plan.Agg) error {
 		})
 		return errclass.New("INVALID_AGGREGATE_FILTER.CONTAINS_AGGREGATE", "filterExpr", text, "aggExpr", inner)
 	case plan.Exists(a.Filter, isOver):
-		return errclass.New("INVALID_AGGREGATE_FILTER.CONTAINS_WINDOW_FUNCTION", "filterExpr", text, "windowExpr", text)
+		return errclass.New("INVALID_AGGREGATE_FILTER.CONTAINS_WINDOW_FUNCTION", "filterExpr", text, "windowExpr", errclass.Expr(firstOver(a.Filter).SQL()))
 	}
 	return nil
 }
 
-// isRandom tells whether an expression may give another value each time.
-func isRandom(e plan.Expr) bool {
+func firstOver(e plan.Expr) (found plan.Expr) {
+	plan.Exists(e, func(e plan.Expr) bool {
+		if isOver(e) {
+			found = e
+		}
+		return found != nil
+	})
+	return found
+}
+
+// IsRandom tells whether an expression may give another value each time.
+func IsRandom(e plan.Expr) bool {
 	c, ok := e.(*plan.Call)
 	return ok && c.Bound.Nondeterministic
 }

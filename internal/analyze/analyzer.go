@@ -66,7 +66,10 @@ func New(cat Catalog, conf Conf, env source.Env) *Analyzer {
 
 // Resolve resolves a plan.
 func (a *Analyzer) Resolve(ctx context.Context, n plan.Node) (plan.Node, error) {
-	r := &resolver{Analyzer: a, ctx: ctx, opened: map[plan.ID]source.Table{}}
+	r := &resolver{Analyzer: a, ctx: ctx, opened: map[plan.ID]source.Table{}, streams: map[plan.ID]*plan.Scan{}}
+	if err := r.routinesExist(n); err != nil {
+		return nil, err
+	}
 	n, err := r.node(n)
 	if err != nil {
 		return nil, err
@@ -105,15 +108,99 @@ type resolver struct {
 	// outer is the scope around the subquery that is being resolved, or nil, and used what the subquery uses of it.
 	outer *scope
 	used  *[]plan.Expr
+	// sameLevel is set in the body of a table function: references among its arguments are references of the body.
+	sameLevel bool
 	// opened are the tables of reads by the read's identity.
 	opened map[plan.ID]source.Table
-	depth  int
+	// streams are the streams of reads: all uses of one have its columns, so that a join sees that its sides share them.
+	streams map[plan.ID]*plan.Scan
+	depth   int
 	// views are the names of views being expanded, against recursion.
 	views []string
 }
 
-// node resolves a relation.
+// node resolves a relation. A mistake that concerns it as a whole gets its place.
 func (r *resolver) node(n plan.Node) (plan.Node, error) {
+	out, err := r.relation(n)
+	if e, ok := errors.AsType[*errclass.Error](err); ok && len(e.Context) == 0 && concerns(n, e.Class) {
+		err = at(err, originOf(n))
+	}
+	return out, err
+}
+
+// concerns tells whether a mistake is one of a relation as a whole, rather than of an expression in it.
+func concerns(n plan.Node, class string) bool {
+	switch n := n.(type) {
+	case *plan.Filter:
+		return class == "INVALID_WHERE_CONDITION" || class == "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN"
+	case *plan.Aggregate:
+		if n.Kind == plan.GroupPivot { // what makes the values of its column
+			return class != "PIVOT_VALUE_DATA_TYPE_MISMATCH" && class != "NON_LITERAL_PIVOT_VALUES"
+		}
+		return class == "MISSING_GROUP_BY"
+	case *plan.Having:
+		return class == "MISSING_GROUP_BY" || class == "UNSUPPORTED_EXPR_FOR_OPERATOR"
+	case *plan.Project:
+		return class == "MISSING_GROUP_BY"
+	case *plan.Unpivot:
+		return class == "DATATYPE_MISMATCH.DATA_DIFF_TYPES"
+	case *plan.Union, *plan.SetOp, *plan.Distinct:
+		switch class {
+		case "NUM_COLUMNS_MISMATCH", "INCOMPATIBLE_COLUMN_TYPE", "UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE":
+			return true
+		}
+	case *plan.Join:
+		switch class {
+		case "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE", "UNSUPPORTED_EXPR_FOR_OPERATOR", "INVALID_NON_DETERMINISTIC_EXPRESSIONS":
+			return true
+		}
+	case *plan.Generate:
+		switch class {
+		case "UNSUPPORTED_GENERATOR.NOT_GENERATOR", "UDTF_ALIAS_NUMBER_MISMATCH", "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE":
+			return true
+		}
+	case *plan.Sort:
+		return class == "UNSUPPORTED_EXPR_FOR_OPERATOR"
+	case *plan.Limit, *plan.Offset:
+		return strings.HasPrefix(class, "INVALID_LIMIT_LIKE_EXPRESSION.")
+	}
+	return false
+}
+
+func originOf(n plan.Node) plan.Origin {
+	switch n := n.(type) {
+	case *plan.Filter:
+		return n.Origin
+	case *plan.Project:
+		return n.Origin
+	case *plan.Aggregate:
+		return n.Origin
+	case *plan.Having:
+		return n.Origin
+	case *plan.Union:
+		return n.Origin
+	case *plan.SetOp:
+		return n.Origin
+	case *plan.Distinct:
+		return n.Origin
+	case *plan.Join:
+		return n.Origin
+	case *plan.Generate:
+		return n.Origin
+	case *plan.Sort:
+		return n.Origin
+	case *plan.Limit:
+		return n.Origin
+	case *plan.Offset:
+		return n.Origin
+	case *plan.Unpivot:
+		return n.Origin
+	}
+	return plan.Origin{}
+}
+
+// relation resolves a relation.
+func (r *resolver) relation(n plan.Node) (plan.Node, error) {
 	if r.depth++; r.depth > maxDepth {
 		return nil, tooDeep()
 	}
@@ -134,8 +221,12 @@ func (r *resolver) node(n plan.Node) (plan.Node, error) {
 		return r.with(n)
 	case *plan.Having:
 		return r.having(n)
+	case *plan.Qualify:
+		return r.qualify(n)
 	case *plan.Join:
 		return r.join(n)
+	case *plan.NearestJoin:
+		return r.nearest(n)
 	case *plan.Values:
 		return r.values(n)
 	}
@@ -175,11 +266,13 @@ func (r *resolver) node(n plan.Node) (plan.Node, error) {
 	case *plan.TransformGroups:
 		return r.transform(n)
 	case *plan.Generate:
-		return r.generate(n)
+		return r.generate(n, false)
 	case *plan.Repartition:
 		return r.repartition(n)
 	case *plan.Hint:
-		return n.Child, nil
+		return r.hint(n)
+	case *plan.Sample:
+		return sample(n), nil
 	case *plan.Observe:
 		return r.observe(n)
 	case *plan.Distinct:

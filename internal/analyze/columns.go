@@ -37,6 +37,9 @@ func (r *resolver) withColumns(n *plan.WithColumns) (plan.Node, error) {
 		cols = append(cols, alias(n.Cols[i], n.Cols[i].Name))
 	}
 	for i, c := range n.Cols {
+		if !used[i] && n.Replace {
+			return nil, at(r.over(n.Child).unresolved([]string{c.Name}), n.Origin)
+		}
 		if !used[i] {
 			cols = append(cols, alias(c, c.Name))
 		}
@@ -77,17 +80,17 @@ func (r *resolver) rename(n *plan.Rename) (plan.Node, error) {
 	return renamed(n.Child, out, names), nil
 }
 
-// drop removes columns; those that do not exist are ignored.
+// drop removes columns; those that do not exist are ignored. A name means all its columns, an expression must mean one.
 func (r *resolver) drop(n *plan.Drop) (plan.Node, error) {
 	sc := r.over(n.Child)
 	gone := plan.IDSet{}
+	for _, name := range n.Names {
+		for _, a := range sc.named(name) {
+			gone[a.ID] = struct{}{}
+		}
+	}
 	for _, e := range n.Cols {
-		if c, ok := e.(*plan.Column); ok && c.PlanID < 0 {
-			for _, a := range sc.named(c.Parts[len(c.Parts)-1]) {
-				if len(c.Parts) == 1 || r.qualifies(a.Qualifier, c.Parts[:len(c.Parts)-1]) {
-					gone[a.ID] = struct{}{}
-				}
-			}
+		if _, ok := e.(*plan.Star); ok {
 			continue
 		}
 		x, err := sc.expr(e)
@@ -174,7 +177,7 @@ func (r *resolver) dedup(n *plan.Dedup) (plan.Node, error) {
 	d.Keys = nil
 	if n.AllColumns || len(n.Keys) == 0 {
 		d.Keys, d.AllColumns = exprsOf(visible(sc.attrs)), false
-		return &d, nil
+		return &d, collated("", d.Keys, true)
 	}
 	for _, k := range n.Keys {
 		c, ok := k.(*plan.Column)
@@ -197,30 +200,7 @@ func (r *resolver) dedup(n *plan.Dedup) (plan.Node, error) {
 		}
 		d.Keys = append(d.Keys, exprsOf(found)...)
 	}
-	return &d, nil
-}
-
-// repartition resolves the keys of repartition.
-func (r *resolver) repartition(n *plan.Repartition) (plan.Node, error) {
-	if len(n.Keys) == 0 {
-		return n, nil
-	}
-	sc := r.over(n.Child)
-	sc.deep = true
-	keys, err := sc.operands(n.Keys)
-	if err != nil {
-		return nil, err
-	}
-	children, more, err := sc.fetch()
-	if err != nil {
-		return nil, err
-	}
-	c := *n
-	c.Keys, c.Child = keys, children[0]
-	if more {
-		return narrow(&c, n.Child.Output()), nil
-	}
-	return &c, nil
+	return &d, collated("", d.Keys, true)
 }
 
 // unpivot turns columns into rows: an Expand with a list for each unpivoted column.
@@ -284,7 +264,7 @@ func (r *resolver) unpivoted(n *plan.Unpivot, ids []plan.Expr, values [][]plan.E
 			ts[i] = plan.TypeOf(v[c])
 			null = null || plan.NullableOf(v[c])
 		}
-		t, ok := r.common(ts)
+		t, ok := r.inlineType(ts)
 		if !ok {
 			texts := make([]string, len(ts))
 			for i, t := range ts {
@@ -315,6 +295,9 @@ func (r *resolver) unpivoted(n *plan.Unpivot, ids []plan.Expr, values [][]plan.E
 	if n.IncludeNulls {
 		return e, nil
 	}
+	if err := r.sameValues(e.Out[len(ids)+1:]); err != nil {
+		return nil, err
+	}
 	var cond plan.Expr
 	for _, a := range e.Out[len(ids)+1:] {
 		x, err := r.over().call("isnotnull", []plan.Expr{a}, plan.Origin{})
@@ -328,4 +311,18 @@ func (r *resolver) unpivoted(n *plan.Unpivot, ids []plan.Expr, values [][]plan.E
 		}
 	}
 	return &plan.Filter{Cond: cond, Child: e}, nil
+}
+
+// sameValues checks that the values of a row, of which one at least must not be null, can be looked at together.
+func (r *resolver) sameValues(values []*plan.Attr) error {
+	ts := make([]types.DataType, len(values))
+	quoted := make([]string, len(values))
+	for i, a := range values {
+		ts[i], quoted[i] = a.T, errclass.Expr(a.T.SQL())
+	}
+	if _, ok := r.common(ts); !ok {
+		return errclass.New("DATATYPE_MISMATCH.DATA_DIFF_TYPES", "sqlExpr", errclass.Expr(callText("coalesce", exprsOf(values))), "functionName", "`coalesce`",
+			"dataType", "("+strings.Join(quoted, " or ")+")")
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/types"
 )
 
@@ -144,7 +145,7 @@ func (sc *scope) coalesce(name string, f *plan.Func) (plan.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &plan.Cond{Op: plan.OpCoalesce, Args: args, Name: name}
+	c := &plan.Cond{Op: plan.OpCoalesce, Args: args, Name: "coalesce"} // by which messages call nvl and ifnull as well
 	at := make([]int, len(args))
 	for i := range at {
 		at[i] = i
@@ -152,7 +153,7 @@ func (sc *scope) coalesce(name string, f *plan.Func) (plan.Expr, error) {
 	if err := sc.unify(c, at, "coalesce", "(", " or ", ")"); err != nil {
 		return nil, err
 	}
-	c.Null = !slices.ContainsFunc(c.Args, func(e plan.Expr) bool { return !plan.NullableOf(e) })
+	c.Name, c.Null = name, !slices.ContainsFunc(c.Args, func(e plan.Expr) bool { return !plan.NullableOf(e) })
 	return c, nil
 }
 
@@ -185,14 +186,19 @@ func (sc *scope) nullIf(name string, f *plan.Func) (plan.Expr, error) {
 	if len(f.Args) != 2 {
 		return nil, wrongNumArgs(name, "2", len(f.Args))
 	}
+	return sc.nullWhen(name, f, 2)
+}
+
+// nullWhen is the first argument, or null where it equals the second; so many arguments are shown.
+func (sc *scope) nullWhen(name string, f *plan.Func, shown int) (plan.Expr, error) {
 	args, err := sc.operands(f.Args)
 	if err != nil {
 		return nil, err
 	}
-	text, value := callText(name, args), args[0]
+	text, value := callText(name, args[:shown]), args[0]
 	same, err := sc.call("==", args, f.Origin)
 	if err != nil {
-		return nil, err
+		return nil, errclass.Renamed(err, "sqlExpr", errclass.Expr("(commonexpressionref() = "+plan.Trim(args[1]).SQL()+")"))
 	}
 	return sc.conditional([]plan.Expr{same, &plan.Literal{T: types.Null}, value}, name, text)
 }
@@ -219,7 +225,40 @@ func (sc *scope) nullIfZero(name string, f *plan.Func) (plan.Expr, error) {
 	if len(f.Args) != 1 {
 		return nil, wrongNumArgs(name, "1", len(f.Args))
 	}
-	return sc.nullIf(name, &plan.Func{Name: f.Name, Args: []plan.Expr{f.Args[0], &plan.Literal{Value: int32(0), T: types.Integer}}, Origin: f.Origin})
+	return sc.nullWhen(name, &plan.Func{Name: f.Name, Args: []plan.Expr{f.Args[0], &plan.Literal{Value: int32(0), T: types.Integer}}, Origin: f.Origin}, 1)
+}
+
+// decode(x, search, result, ..., [default]) is a CASE over what x is; with two arguments it reads a binary in a charset.
+func (sc *scope) decode(name string, f *plan.Func) (plan.Expr, error) {
+	if len(f.Args) < 2 {
+		return nil, wrongNumArgs(name, "2", len(f.Args))
+	}
+	args, err := sc.operands(f.Args)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 2 {
+		return sc.call(name, args, f.Origin)
+	}
+	c := &plan.Cond{Op: plan.OpCase, Name: "case"}
+	var at []int // positions of the values
+	for i := 1; i+1 < len(args); i += 2 {
+		same, err := sc.call("<=>", []plan.Expr{args[0], args[i]}, f.Origin)
+		if err != nil {
+			return nil, err
+		}
+		c.Args = append(c.Args, same, args[i+1])
+		at = append(at, len(c.Args)-1)
+	}
+	var otherwise plan.Expr = &plan.Literal{T: types.String}
+	if len(args)%2 == 0 {
+		otherwise = args[len(args)-1]
+	}
+	at = append(at, len(c.Args))
+	c.Args = append(c.Args, otherwise)
+	err = sc.unify(c, at, "casewhen", "[", ", ", "]")
+	c.Args, c.Text = placed(c.Args, f.Origin), callText(name, args)
+	return c, err
 }
 
 // between(x, lo, hi) is x >= lo AND x <= hi.
@@ -244,10 +283,7 @@ func (sc *scope) between(name string, f *plan.Func) (plan.Expr, error) {
 	return &plan.Cond{Op: plan.OpAnd, Args: []plan.Expr{lo, hi}, T: types.Boolean, Null: null, Name: name, Text: text}, nil
 }
 
-var ordinals = [...]string{
-	"zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
-	"thirteenth", "fourteenth", "fifteenth", "sixteenth",
-}
+var ordinals = [...]string{"zeroth", "first", "second", "third"}
 
 // ordinal is a position as messages name it.
 func ordinal(n int) string {
@@ -263,12 +299,15 @@ func (sc *scope) structOf(name string, f *plan.Func) (plan.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	var pairs, shown []plan.Expr
+	var pairs, shown, fields []plan.Expr
 	for i, a := range args {
 		field := "col" + strconv.Itoa(i+1)
 		switch n := a.(type) {
 		case *plan.Attr:
 			field = n.Name
+			if alias, ok := lateralAlias(n); ok {
+				field = alias
+			}
 		case *plan.Alias:
 			field = n.Name
 		case *plan.Field:
@@ -281,9 +320,13 @@ func (sc *scope) structOf(name string, f *plan.Func) (plan.Expr, error) {
 		} else {
 			shown = append(shown, plan.Trim(a))
 		}
-		pairs = append(pairs, &plan.Literal{Value: field, T: types.String}, plan.Trim(a))
+		pairs = append(pairs, textLit(field), plan.Trim(a))
+		fields = append(fields, textLit(field), shown[i])
 	}
 	text := callText(name, shown)
+	if name == plan.RowName {
+		text = callText("named_struct", fields)
+	}
 	e, err := sc.call("named_struct", pairs, f.Origin)
 	if err != nil {
 		return nil, err
@@ -305,12 +348,12 @@ func (sc *scope) sessionText(name string, f *plan.Func) (plan.Expr, error) {
 	value := "spark_catalog"
 	switch name {
 	case "current_schema":
-		value = sc.r.conf.get("spark.millrace.currentDatabase")
+		value = sc.r.conf.get(setting.CurrentDatabase)
 		if value == "" {
 			value = "default"
 		}
 	case "current_user", "user", "session_user":
-		value = sc.r.conf.get("spark.millrace.currentUser")
+		value = sc.r.conf.get(setting.CurrentUser)
 	}
 	return &plan.Literal{Value: value, T: types.String, Text: name + "()"}, nil
 }

@@ -37,7 +37,9 @@ func (sc *scope) expr(e plan.Expr) (plan.Expr, error) {
 	case *plan.Column:
 		x, err := sc.name(e)
 		return x, at(err, e.Origin)
-	case *plan.Literal, *plan.Attr, *plan.OuterRef:
+	case *plan.Literal:
+		return e.InZone(sc.r.conf.Zone), nil
+	case *plan.Attr, *plan.OuterRef:
 		return e, nil
 	case *plan.LambdaVar:
 		if v := sc.vars[e.ID]; v != nil {
@@ -62,12 +64,17 @@ func (sc *scope) expr(e plan.Expr) (plan.Expr, error) {
 		}
 		o := &plan.SortOrder{Child: child, Desc: e.Desc, NullsFirst: e.NullsFirst}
 		if t := plan.TypeOf(child); t != nil && !fn.Orderable(t) {
-			return nil, errclass.New("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", "sqlExpr", errclass.Expr(o.SQL()),
-				"functionName", "`sortorder`", "dataType", errclass.Expr(t.SQL()))
+			return nil, at(errclass.New("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", "sqlExpr", errclass.Expr(o.SQL()),
+				"functionName", "`sortorder`", "dataType", errclass.Expr(t.SQL())), e.Origin)
+		} else if t != nil {
+			if err := Bytewise(t); err != nil {
+				return nil, at(err, e.Origin)
+			}
 		}
 		return o, nil
 	case *plan.Over:
-		return sc.window(e)
+		x, err := sc.window(e)
+		return x, at(err, e.Origin)
 	case *plan.Subquery:
 		return sc.subquery(e)
 	case *plan.Star:
@@ -124,6 +131,9 @@ func (sc *scope) name(c *plan.Column) (plan.Expr, error) {
 			return e, err
 		}
 	}
+	if e, err := sc.variable(c.Parts); e != nil || err != nil {
+		return e, err
+	}
 	return nil, sc.unresolved(c.Parts)
 }
 
@@ -150,7 +160,11 @@ func (sc *scope) extraction(e *plan.Extract) (plan.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sc.extract(plan.Trim(child), key)
+	x, err := sc.extract(plan.Trim(child), key)
+	if c, ok := x.(*plan.Call); ok && c.Origin.Context == nil {
+		c.Origin = e.Origin
+	}
+	return x, err
 }
 
 // extract takes a field, an element or a map's value out of a resolved expression.
@@ -255,6 +269,9 @@ func (sc *scope) cast(e *plan.Cast) (plan.Expr, error) {
 	c.Child, c.To = plan.Trim(child), plainText(e.To)
 	if c.Mode != plan.CastTry {
 		c.Mode = sc.r.mode()
+	}
+	if err := collations(c.To); err != nil {
+		return nil, err
 	}
 	return &c, sc.castable(&c)
 }

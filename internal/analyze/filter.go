@@ -90,7 +90,7 @@ func checkWhere(e plan.Expr, child plan.Node) error {
 	case len(bad) > 0:
 		return errclass.New("INVALID_WHERE_CONDITION", "condition", errclass.Expr(e.SQL()), "expressionList", strings.Join(bad, ", "))
 	case plan.Exists(e, isGen):
-		return errclass.New("UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", "plan", "'"+(&plan.Filter{Cond: e, Child: child}).Label())
+		return generatorOutside((&plan.Filter{Cond: e, Child: child}).Label())
 	}
 	return nil
 }

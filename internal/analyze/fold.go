@@ -23,6 +23,16 @@ func (r *resolver) constant(e plan.Expr) *vec.Vector {
 	return v.Flatten().Own()
 }
 
+// value is a constant expression as a literal, or the error that computing it gives.
+func (r *resolver) value(e plan.Expr) (*plan.Literal, error) {
+	ev := expr.Eval{Batch: &expr.BatchParams{Zone: r.conf.Zone}}
+	v := r.constantNode(e).Eval(&ev, vec.NewBatch(1))
+	if _, err, failed := ev.Errs.First(); failed {
+		return nil, err
+	}
+	return &plan.Literal{Value: vec.ValueAt(v.Flatten(), 0), T: plan.TypeOf(e)}, nil
+}
+
 // constantNode compiles a constant expression. Calls without arguments do not count: current_timestamp() and its kin are among them.
 func (r *resolver) constantNode(e plan.Expr) expr.Node {
 	switch e := e.(type) {

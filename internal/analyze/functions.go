@@ -9,6 +9,8 @@ import (
 	"github.com/millrace/millrace/internal/expr/agg"
 	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/setting"
+	"github.com/millrace/millrace/internal/variant"
 	"github.com/millrace/millrace/types"
 )
 
@@ -33,13 +35,17 @@ func special(name string) func(sc *scope, name string, f *plan.Func) (plan.Expr,
 		return (*scope).zeroIfNull
 	case "nullifzero":
 		return (*scope).nullIfZero
+	case "collate":
+		return (*scope).collate
+	case "decode":
+		return (*scope).decode
 	case "window":
 		return (*scope).timeWindow
 	case "session_window":
 		return (*scope).sessionWindow
 	case "window_time":
 		return (*scope).windowTime
-	case "struct":
+	case "struct", plan.RowName:
 		return (*scope).structOf
 	case "with_field":
 		return (*scope).withField
@@ -55,6 +61,8 @@ func special(name string) func(sc *scope, name string, f *plan.Func) (plan.Expr,
 		return (*scope).inputFile
 	case "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "nth_value":
 		return (*scope).windowFunc
+	case "distributed_sequence_id":
+		return (*scope).sequenceID
 	case "transform", "filter", "exists", "any", "forall", "aggregate", "reduce", "zip_with", "map_filter", "map_zip_with", "transform_keys",
 		"transform_values":
 		return (*scope).higherOrder
@@ -65,6 +73,22 @@ func special(name string) func(sc *scope, name string, f *plan.Func) (plan.Expr,
 		return (*scope).castCall
 	}
 	return nil
+}
+
+// variantPath resolves v:a.b[0], which has the name of the last field on the path.
+func (sc *scope) variantPath(f *plan.Func) (plan.Expr, error) {
+	text, _ := f.Args[1].(*plan.Literal).Value.(string)
+	get, err := sc.function(&plan.Func{Name: []string{"variant_get"}, Args: f.Args, Origin: f.Origin})
+	if err != nil {
+		return nil, err
+	}
+	path, _ := variant.ParsePath(text)
+	for _, s := range slices.Backward(path) {
+		if s.Index < 0 {
+			return &plan.Alias{Child: get, Name: s.Name}, nil
+		}
+	}
+	return get, nil
 }
 
 func (sc *scope) castCall(name string, f *plan.Func) (plan.Expr, error) {
@@ -89,12 +113,21 @@ func wrongNumArgs(name, want string, got int) error {
 func (sc *scope) function(f *plan.Func) (plan.Expr, error) {
 	name := strings.ToLower(f.Name[len(f.Name)-1])
 	if len(f.Name) > 1 && !sc.builtinPath(f.Name[:len(f.Name)-1]) {
+		if own := sc.r.routine(f.Name); own != nil {
+			return sc.routineCall(own, f)
+		}
 		return nil, sc.unresolvedRoutine(f)
 	}
-	if slices.ContainsFunc(f.ArgNames, func(n string) bool { return n != "" }) {
-		return nil, errclass.New("NAMED_PARAMETERS_NOT_SUPPORTED", "functionName", errclass.Ident(f.Name...))
+	if !f.Internal && !sc.builtin(name) {
+		if own := sc.r.routine(f.Name); own != nil {
+			return sc.routineCall(own, f)
+		}
 	}
-	f, err := sc.stars(name, f)
+	f, err := sc.arranged(name, f)
+	if err != nil {
+		return nil, err
+	}
+	f, err = sc.stars(name, f)
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +143,19 @@ func (sc *scope) function(f *plan.Func) (plan.Expr, error) {
 		}
 		return s(sc, name, f)
 	}
+	if name == "variant_explode" || name == "variant_explode_outer" {
+		if !sc.tables {
+			return nil, errclass.New("NOT_A_SCALAR_FUNCTION", "functionName", errclass.Ident(name))
+		}
+	}
+	if name == ":" {
+		return sc.variantPath(f)
+	}
 	if isGenerator(name) {
 		return sc.generator(name, f)
+	}
+	if name == "product" && !f.Internal {
+		return nil, sc.unresolvedRoutine(f) // of data frames only
 	}
 	if a := sc.r.aggregateFunction(name); a != nil {
 		return sc.aggregateCall(name, a, f)
@@ -127,6 +171,46 @@ func (sc *scope) function(f *plan.Func) (plan.Expr, error) {
 		return sc.call(name, args, f.Origin)
 	}
 	return nil, sc.unresolvedRoutine(f)
+}
+
+// routinesExist refuses a call of a function that there is not, before any other mistake of a query is looked for.
+func (r *resolver) routinesExist(n plan.Node) error {
+	sc := r.over()
+	var err error
+	var visit func(n plan.Node) bool
+	expr := func(e plan.Expr) bool {
+		switch e := e.(type) {
+		case *plan.Subquery:
+			plan.Walk(e.Plan, visit)
+		case *plan.Func:
+			if err != nil || len(e.Name) != 1 || e.Internal {
+				break
+			}
+			switch name := strings.ToLower(e.Name[0]); name {
+			case "!=", "<>", ":":
+			default:
+				if !sc.builtin(name) && r.routine(e.Name) == nil {
+					err = at(sc.unresolvedRoutine(e), e.Origin)
+				}
+			}
+		}
+		return err == nil
+	}
+	visit = func(n plan.Node) bool {
+		for _, e := range n.Exprs() {
+			if e != nil {
+				plan.WalkExpr(e, expr)
+			}
+		}
+		return err == nil
+	}
+	plan.Walk(n, visit)
+	return err
+}
+
+// builtin tells whether a name is that of a function which all sessions have. No other function hides it.
+func (sc *scope) builtin(name string) bool {
+	return special(name) != nil || isGenerator(name) || sc.r.aggregateFunction(name) != nil || sc.r.scalarFunction(name) != nil
 }
 
 // isAggregate tells whether a name that has two meanings is called as an aggregate function: any(x) and not any(array, x -> ...).
@@ -178,15 +262,19 @@ func (sc *scope) unresolvedRoutine(f *plan.Func) error {
 		"searchPath", "[`system`.`builtin`, `system`.`session`, `spark_catalog`.`default`]")
 }
 
+// isTable tells whether a name before .* is that of a relation here and not of a struct.
+func (sc *scope) isTable(name []string) bool {
+	return slices.ContainsFunc(visible(sc.attrs), func(a *plan.Attr) bool { return len(a.Qualifier) > 0 && sc.r.qualifies(a.Qualifier, name) })
+}
+
 // stars replaces * among the arguments: count(*) counts rows, everything else gets the columns.
 func (sc *scope) stars(name string, f *plan.Func) (*plan.Func, error) {
-	isStar := func(e plan.Expr) bool { _, ok := e.(*plan.Star); return ok }
 	if !slices.ContainsFunc(f.Args, isStar) {
 		return f, nil
 	}
 	c := *f
 	s, first := f.Args[0].(*plan.Star)
-	if first && name == "count" && len(s.Target) > 0 {
+	if first && name == "count" && len(s.Target) > 0 && sc.isTable(s.Target) {
 		return nil, errclass.New("INVALID_USAGE_OF_STAR_WITH_TABLE_IDENTIFIER_IN_COUNT", "tableName", errclass.Ident(s.Target...))
 	}
 	if first && name == "count" && len(f.Args) == 1 && len(s.Target) == 0 && !f.Distinct {
@@ -212,7 +300,11 @@ func (sc *scope) stars(name string, f *plan.Func) (*plan.Func, error) {
 func (sc *scope) sign(name string, f *plan.Func) (plan.Expr, error) {
 	c := *f
 	c.Name = []string{map[string]string{"-": "negative", "+": "positive"}[name]}
-	return sc.function(&c)
+	e, err := sc.function(&c)
+	if call, ok := e.(*plan.Call); ok { // results name it as it is written
+		call.Name = name
+	}
+	return e, err
 }
 
 // arg describes an argument for the registries.
@@ -227,6 +319,12 @@ func (sc *scope) arg(e plan.Expr) fn.Arg {
 		a.Name = e.Name
 	case *plan.Field:
 		a.Name = e.Name
+	case *plan.Call:
+		if e.Name == "array" {
+			for _, x := range e.Args {
+				a.Elements = append(a.Elements, plan.NullableOf(x))
+			}
+		}
 	}
 	return a
 }
@@ -248,32 +346,65 @@ func (sc *scope) call(name string, args []plan.Expr, o plan.Origin) (plan.Expr, 
 	for i, a := range args {
 		args[i] = plan.Trim(a)
 	}
-	bound, err := f.Bind(&fn.Binding{Name: name, Args: sc.args(args), ANSI: sc.r.conf.ANSI, Zone: sc.r.conf.Zone})
+	if f.Takes > 0 && len(args) > f.Takes {
+		args = args[:f.Takes]
+	}
+	if err := collated(f.Name, args, false); err != nil {
+		return nil, at(err, o)
+	}
+	if f.Label != "" {
+		name = f.Label
+	}
+	b := &fn.Binding{Name: name, Args: sc.args(args), ANSI: sc.r.conf.ANSI, Zone: sc.r.conf.Zone, Conf: sc.r.conf.get}
+	bound, err := f.Bind(b)
 	if err != nil {
 		return nil, at(err, o)
 	}
-	return &plan.Call{Fn: f, Bound: bound, Name: name, Args: sc.r.toAll(args, bound.Args), Origin: o}, nil
+	for i, to := range bound.Args {
+		if to == nil {
+			continue
+		}
+		if err := b.CheckImplicit(b.Args[i], to); err != nil {
+			return nil, at(err, o)
+		}
+	}
+	return &plan.Call{Fn: f, Bound: bound, Name: name, Args: placed(sc.r.toAll(args, bound.Args), o), Origin: o}, nil
+}
+
+// placed gives implicit casts the place of the call whose arguments they are.
+func placed(args []plan.Expr, o plan.Origin) []plan.Expr {
+	for i, a := range args {
+		if c, ok := a.(*plan.Cast); ok && c.Implicit && c.Origin.Context == nil {
+			d := *c
+			d.Origin = o
+			args[i] = &d
+		}
+	}
+	return args
 }
 
 // aggregateCall binds an aggregate function.
 func (sc *scope) aggregateCall(name string, a *agg.Function, f *plan.Func) (plan.Expr, error) {
-	const legacyCount = "spark.sql.legacy.allowParameterlessCount"
+	const legacyCount = setting.ParameterlessCount
 	if name == "count" && len(f.Args) == 0 && !strings.EqualFold(sc.r.conf.get(legacyCount), "true") {
 		return nil, errclass.New("WRONG_NUM_ARGS.WITH_SUGGESTION", "functionName", "`count`", "expectedNum", " >= 1", "actualNum", "0",
 			"legacyConfKey", errclass.Conf(legacyCount), "legacyConfValue", `"true"`)
 	}
 	in := f.Args
-	if len(f.Order) > 0 { // WITHIN GROUP (ORDER BY x): the ordered value comes first
-		lists := a.Name == "listagg"
-		if len(f.Order) > 1 || lists && (len(in) == 0 || in[0].SQL() != f.Order[0].Child.SQL()) {
-			return nil, errclass.New("UNSUPPORTED_FEATURE.EXPRESSION", "expression", name+" WITHIN GROUP over other values than the listed")
+	if len(f.Order) > 0 { // WITHIN GROUP (ORDER BY x): the ordered value comes first, the keys of a list last
+		if err := withinGroup(name, a, f); err != nil {
+			return nil, err
 		}
-		if !lists {
+		if a.Name != "listagg" {
 			in = append([]plan.Expr{f.Order[0].Child}, in...)
 		}
 	}
 	sc.inAgg++
 	args, err := sc.exprs(in)
+	var keys []agg.Key
+	if err == nil && a.Name == "listagg" && len(f.Order) > 0 {
+		args, keys, err = sc.listOrder(name, f, args)
+	}
 	if err == nil && f.Filter != nil {
 		var filter plan.Expr
 		if filter, err = sc.expr(f.Filter); err == nil {
@@ -289,25 +420,36 @@ func (sc *scope) aggregateCall(name string, a *agg.Function, f *plan.Func) (plan
 	for i, x := range args {
 		args[i] = plan.Trim(x)
 	}
-	if ignore, ok := ignoreNulls(name, args); ok { // first(x, true)
+	ignore, given, err := ignoreNulls(name, args)
+	if err != nil {
+		return nil, at(err, f.Origin)
+	}
+	if given { // first(x, true)
 		c := *f
 		c.IgnoreNulls, f = ignore, &c
 		args = args[:1]
 	}
+	if err := collated(a.Name, args, f.Distinct); err != nil {
+		return nil, err
+	}
+	if a.Label != "" {
+		name = a.Label
+	}
 	within := len(f.Order) > 0
 	desc := within && f.Order[0].Desc
-	if within && !orderedAggregates[a.Name] {
-		return nil, errclass.New("UNSUPPORTED_FEATURE.EXPRESSION", "expression", name+" WITHIN GROUP")
-	}
 	bound, err := a.Bind(&agg.Binding{
 		Name: name, Args: sc.args(args), ANSI: sc.r.conf.ANSI, Zone: sc.r.conf.Zone, IgnoreNulls: f.IgnoreNulls, Within: within, Desc: desc,
+		Keys: keys,
 	})
 	if err != nil {
 		return nil, err
 	}
+	if f.IgnoreNulls && !takesNullsOption[a.Name] {
+		return nil, errclass.New("INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX", "prettyName", errclass.Ident(name), "syntax", "IGNORE NULLS")
+	}
 	e := &plan.Agg{
-		Fn: a, Bound: bound, Name: name, Args: sc.r.toAll(args, bound.Args), Distinct: f.Distinct, IgnoreNulls: f.IgnoreNulls,
-		Filter: f.Filter, Within: within, Desc: desc, Origin: f.Origin,
+		Fn: a, Bound: bound, Name: name, Args: placed(sc.r.toAll(args, bound.Args), f.Origin), Distinct: f.Distinct, IgnoreNulls: f.IgnoreNulls,
+		Filter: f.Filter, Within: within, Desc: desc, Keys: keys, Origin: f.Origin,
 	}
 	if f.Filter != nil && !types.SameType(plan.TypeOf(f.Filter), types.Boolean) {
 		return nil, errclass.New("INVALID_AGGREGATE_FILTER.NOT_BOOLEAN", "filterExpr", errclass.Expr(f.Filter.SQL()))
@@ -315,20 +457,71 @@ func (sc *scope) aggregateCall(name string, a *agg.Function, f *plan.Func) (plan
 	return e, nil
 }
 
+// takesNullsOption are the aggregates that take IGNORE NULLS.
+var takesNullsOption = map[string]bool{"first": true, "last": true, "collect_list": true, "collect_set": true}
+
+// withinGroup checks the number of sort keys of WITHIN GROUP.
+func withinGroup(name string, a *agg.Function, f *plan.Func) error {
+	wrong := func(name, expected string) error {
+		return errclass.New("INVALID_WITHIN_GROUP_EXPRESSION.WRONG_NUM_ORDERINGS", "funcName", errclass.Ident(name), "expectedNum", expected,
+			"actualNum", strconv.Itoa(len(f.Order)))
+	}
+	switch {
+	case !orderedAggregates[a.Name]:
+		return errclass.New("INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX", "prettyName", errclass.Ident(name),
+			"syntax", "WITHIN GROUP (ORDER BY ...)")
+	case a.Name == "listagg":
+		return nil
+	case a.Name == "mode" && len(f.Args) > 0:
+		return wrong(name, "0")
+	case len(f.Order) > 1:
+		return wrong(name, "1")
+	}
+	return nil
+}
+
+// listOrder adds the sort keys of a list to its arguments.
+func (sc *scope) listOrder(name string, f *plan.Func, args []plan.Expr) ([]plan.Expr, []agg.Key, error) {
+	keys := make([]agg.Key, len(f.Order))
+	listed := len(args) > 0 && len(f.Order) == 1
+	delimited := len(args) < 2 || sc.r.constant(args[1]) != nil // what it is else is refused later, for that
+	var texts []string
+	for i, o := range f.Order {
+		e, err := sc.expr(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		key := e.(*plan.SortOrder)
+		keys[i] = agg.Key{Desc: key.Desc, NullsFirst: key.NullsFirst}
+		listed = listed && plan.Canon(key.Child) == plan.Canon(args[0])
+		texts = append(texts, errclass.Expr(key.Child.SQL()))
+		args = append(args, key.Child)
+	}
+	if f.Distinct && !listed && delimited {
+		return nil, nil, errclass.New("INVALID_WITHIN_GROUP_EXPRESSION.MISMATCH_WITH_DISTINCT_INPUT", "funcName", errclass.Ident(name),
+			"funcArg", errclass.Expr(args[0].SQL()), "orderingExpr", strings.Join(texts, ", "))
+	}
+	return args, keys, nil
+}
+
 // orderedAggregates are those that take WITHIN GROUP.
 var orderedAggregates = map[string]bool{"mode": true, "listagg": true, "percentile_cont": true, "percentile_disc": true}
 
-// ignoreNulls reads the second argument of first(x, ignoreNulls) and its kin.
-func ignoreNulls(name string, args []plan.Expr) (ignore, ok bool) {
+// ignoreNulls reads the second argument of first(x, ignoreNulls) and its kin, a literal.
+func ignoreNulls(name string, args []plan.Expr) (ignore, given bool, err error) {
 	switch name {
 	case "first", "first_value", "last", "last_value", "any_value":
 		if len(args) == 2 {
 			if l, isLit := args[1].(*plan.Literal); isLit {
-				ignore, ok = l.Value.(bool)
+				ignore, given = l.Value.(bool)
+			}
+			if !given {
+				err = errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", errclass.Expr(callText(name, args)), "inputName", "`ignoreNulls`",
+					"inputType", `"BOOLEAN"`, "inputExpr", errclass.Expr(args[1].SQL()))
 			}
 		}
 	}
-	return ignore, ok
+	return ignore, given, err
 }
 
 // sqlText is an expression as SQL, with the qualifiers of columns. Some messages show it instead of the pretty text.

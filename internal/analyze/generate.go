@@ -6,16 +6,22 @@ import (
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/types"
 )
 
 func isGenerator(name string) bool {
 	switch strings.TrimSuffix(name, "_outer") {
-	case "explode", "posexplode", "inline":
+	case "explode", "posexplode", "inline", "variant_explode":
 		return true
 	}
 	return name == "stack" || name == "json_tuple"
+}
+
+// generatorOutside refuses a function that makes rows in an operator that gives one row for each.
+func generatorOutside(operator string) error {
+	return errclass.New("UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", "plan", "'"+operator)
 }
 
 // generator resolves a call of a function that makes rows.
@@ -37,6 +43,9 @@ func (sc *scope) generator(name string, f *plan.Func) (plan.Expr, error) {
 	}
 	if len(args) != 1 {
 		return nil, wrongNumArgs(name, "1", len(args))
+	}
+	if base == "variant_explode" {
+		return g, sc.variantExplode(g)
 	}
 	if base == "posexplode" {
 		g.Out = append(g.Out, types.Field{Name: "pos", Type: types.Integer, Nullable: g.Outer})
@@ -67,6 +76,26 @@ func (sc *scope) generator(name string, f *plan.Func) (plan.Expr, error) {
 	}
 	return nil, errclass.New("DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", "sqlExpr", errclass.Expr(g.SQL()), "paramIndex", "first",
 		"requiredType", required, "inputSql", errclass.Expr(args[0].SQL()), "inputType", errclass.Expr(plan.TypeOf(args[0]).SQL()))
+}
+
+// variantExplode takes a variant apart into its elements or fields. They are made an array, which is spread like inline's.
+func (sc *scope) variantExplode(g *plan.Generator) error {
+	arg := g.Args[0]
+	if t := plan.TypeOf(arg); t != types.DataType(types.Variant) && !isVoid(arg) {
+		return errclass.New("DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", "sqlExpr", errclass.Expr(g.SQL()), "paramIndex", "first",
+			"requiredType", `"VARIANT"`, "inputSql", errclass.Expr(arg.SQL()), "inputType", errclass.Expr(t.SQL()))
+	}
+	parts, err := sc.call(fn.VariantParts, []plan.Expr{arg}, plan.Origin{})
+	if err != nil {
+		return err
+	}
+	g.Args[0] = parts
+	g.Out = []types.Field{
+		{Name: "pos", Type: types.Integer, Nullable: g.Outer},
+		{Name: "key", Type: types.String, Nullable: true},
+		{Name: "value", Type: types.Variant, Nullable: g.Outer},
+	}
+	return nil
 }
 
 // stack(n, v, ...) lays out values in n rows.
@@ -175,10 +204,17 @@ func generated(g *plan.Generator, names []string) ([]*plan.Attr, error) {
 	return attrs, nil
 }
 
-// generate resolves LATERAL VIEW.
-func (r *resolver) generate(n *plan.Generate) (plan.Node, error) {
+// generate resolves LATERAL VIEW, and with table a generator in FROM.
+func (r *resolver) generate(n *plan.Generate, table bool) (plan.Node, error) {
 	sc := r.over(n.Child)
-	e, err := sc.expr(n.Gen)
+	sc.tables = table
+	gen := n.Gen
+	if f, ok := gen.(*plan.Func); ok && n.Origin.Context != nil { // its mistakes are the clause's
+		c := *f
+		c.Origin = n.Origin
+		gen = &c
+	}
+	e, err := sc.expr(gen)
 	if err != nil {
 		return nil, err
 	}
@@ -192,6 +228,9 @@ func (r *resolver) generate(n *plan.Generate) (plan.Node, error) {
 	}
 	c := *n
 	c.Gen, c.Child, c.Outer, c.Names = g, children[0], n.Outer || g.Outer, nil
+	if c.Out != nil { // resolved before: what is above means these columns
+		return &c, nil
+	}
 	if c.Out, err = generated(g, n.Names); err != nil {
 		return nil, err
 	}

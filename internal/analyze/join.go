@@ -35,7 +35,8 @@ func (r *resolver) join(n *plan.Join) (plan.Node, error) {
 		}
 	}
 	if len(using) > 0 {
-		return r.using(j, using)
+		out, err := r.using(j, using, n.Origin)
+		return out, at(err, n.Origin)
 	}
 	if n.Cond == nil {
 		return j, nil
@@ -46,17 +47,20 @@ func (r *resolver) join(n *plan.Join) (plan.Node, error) {
 		return nil, err
 	}
 	cond = plan.Trim(cond)
-	if isVoid(cond) {
-		cond = r.to(cond, types.Boolean)
-	}
 	if !isBool(cond) {
 		return nil, errclass.New("JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE", "joinCondition", errclass.Expr(cond.SQL()),
 			"conditionType", errclass.Expr(plan.TypeOf(cond).SQL()))
 	}
-	if bad := firstOf(cond, func(e plan.Expr) bool { return isAgg(e) || isOver(e) || isGen(e) }); bad != nil {
+	if plan.Exists(cond, isGen) {
+		return nil, generatorOutside((&plan.Join{Kind: n.Kind, Left: left, Right: right, Cond: cond}).Label())
+	}
+	if bad := firstOf(cond, func(e plan.Expr) bool { return isAgg(e) || isOver(e) }); bad != nil {
 		return nil, errclass.New("UNSUPPORTED_EXPR_FOR_OPERATOR", "invalidExprSqls", errclass.Expr(bad.SQL()))
 	}
-	if plan.Exists(cond, isRandom) {
+	if s, ok := firstOf(cond, isSubquery).(*plan.Subquery); ok && s.Kind == plan.SubqueryScalar && len(s.Outer) > 0 {
+		return nil, at(errclass.New("UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_CORRELATED_SCALAR_SUBQUERY", "treeNode", n.Label()), n.Origin)
+	}
+	if plan.Exists(cond, IsRandom) {
 		return nil, errclass.New("INVALID_NON_DETERMINISTIC_EXPRESSIONS", "sqlExprs", errclass.Expr(cond.SQL()))
 	}
 	children, more, err := sc.fetch()
@@ -82,24 +86,8 @@ func firstOf(e plan.Expr, p func(plan.Expr) bool) plan.Expr {
 	return found
 }
 
-// lateral resolves LATERAL with a table function of generated rows, which may use the left side's columns.
-func (r *resolver) lateral(n *plan.Join, left plan.Node) (plan.Node, error) {
-	right, alias := n.Right, ""
-	var names []string
-	if a, ok := right.(*plan.Aliased); ok {
-		right, alias, names = a.Child, a.Name, a.Columns
-	}
-	t, ok := right.(*plan.TableFunc)
-	if !ok || !isGenerator(strings.ToLower(t.Name[len(t.Name)-1])) || n.Cond != nil || n.Kind != plan.Inner && n.Kind != plan.Cross && n.Kind != plan.LeftOuter {
-		return nil, errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "LATERAL join")
-	}
-	return r.generate(&plan.Generate{
-		Gen: &plan.Func{Name: t.Name, Args: t.Args, Origin: t.Origin}, Outer: n.Kind == plan.LeftOuter, Qualifier: alias, Names: names, Child: left,
-	})
-}
-
 // using resolves USING and NATURAL: the named columns are compared and appear once.
-func (r *resolver) using(j *plan.Join, names []string) (plan.Node, error) {
+func (r *resolver) using(j *plan.Join, names []string, o plan.Origin) (plan.Node, error) {
 	var cond plan.Expr
 	var leftKeys, rightKeys []*plan.Attr
 	for _, name := range names {
@@ -112,7 +100,7 @@ func (r *resolver) using(j *plan.Join, names []string) (plan.Node, error) {
 			return nil, err
 		}
 		leftKeys, rightKeys = append(leftKeys, l), append(rightKeys, rt)
-		eq, err := r.over().call("==", []plan.Expr{l, rt}, plan.Origin{})
+		eq, err := r.over().call("==", []plan.Expr{l, rt}, o)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +124,7 @@ func (r *resolver) using(j *plan.Join, names []string) (plan.Node, error) {
 		case plan.RightOuter:
 			p.Cols, p.Hidden = append(p.Cols, rt), append(p.Hidden, l)
 		case plan.FullOuter:
-			c := &plan.Cond{Op: plan.OpCoalesce, Args: []plan.Expr{l, rt}, T: l.T, Name: "coalesce", Null: leftKeys[i].Null || rightKeys[i].Null}
+			c := &plan.Cond{Op: plan.OpCoalesce, Args: []plan.Expr{l, rt}, T: l.T, Name: "coalesce", Null: l.Null && rt.Null}
 			if t, ok := r.common([]types.DataType{l.T, rt.T}); ok {
 				c.T, c.Args = t, []plan.Expr{r.to(l, t), r.to(rt, t)}
 			}
@@ -176,19 +164,24 @@ func apart(left, right plan.Node) (plan.Node, error) {
 	for _, a := range hiddenOf(left) {
 		have[a.ID] = struct{}{}
 	}
-	shared := false
+	shared := plan.IDSet{}
 	for _, a := range slices.Concat(right.Output(), hiddenOf(right)) {
-		shared = shared || have.Has(a.ID)
+		if have.Has(a.ID) {
+			shared.AddAll(a)
+		}
 	}
-	if !shared {
+	if len(shared) == 0 {
 		return right, nil
 	}
-	return fresh(right)
+	return renewed(right, shared)
 }
 
-// fresh rebuilds a relation so that every column made in it has a new identity. Scans and watermarks stay what they are: a stream
-// that is used twice is one stream.
-func fresh(n plan.Node) (plan.Node, error) {
+// fresh rebuilds a relation so that every column made in it has a new identity.
+func fresh(n plan.Node) (plan.Node, error) { return renewed(n, nil) }
+
+// renewed is fresh for the right side of a join that shares columns with the left one. Watermarks stay what they are, and so do streams: one
+// that is used twice is one stream, unless a shared column is its own. Then, as in Spark, it is read by two sources.
+func renewed(n plan.Node, shared plan.IDSet) (plan.Node, error) {
 	ids := map[plan.ID]plan.ID{}
 	renew := func(a *plan.Attr) *plan.Attr {
 		id, ok := ids[a.ID]
@@ -225,6 +218,9 @@ func fresh(n plan.Node) (plan.Node, error) {
 		switch x := n.(type) {
 		case *plan.Scan:
 			c := *x
+			if x.Stream && slices.ContainsFunc(x.Out, func(a *plan.Attr) bool { return shared.Has(a.ID) }) {
+				c.ID = plan.NewID()
+			}
 			c.Out, c.Hidden = all(x.Out), all(x.Hidden)
 			n = &c
 		case *plan.Local:
@@ -242,6 +238,20 @@ func fresh(n plan.Node) (plan.Node, error) {
 			c.Out = all(x.Out)
 			n = &c
 		case *plan.Union:
+			c := *x
+			c.Out = all(x.Out)
+			n = &c
+		case *plan.Join:
+			if x.Mark != nil {
+				c := *x
+				c.Mark = renew(x.Mark)
+				n = &c
+			}
+		case *plan.Recursive:
+			c := *x
+			c.Out = all(x.Out)
+			n = &c
+		case *plan.RecursiveRef:
 			c := *x
 			c.Out = all(x.Out)
 			n = &c

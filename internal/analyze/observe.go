@@ -18,6 +18,12 @@ func (r *resolver) observe(n *plan.Observe) (plan.Node, error) {
 		return nil, errclass.New("INVALID_OBSERVED_METRICS.MISSING_NAME", "operator", n.Label())
 	}
 	for _, e := range aggs {
+		if plan.Exists(e, isGen) {
+			return nil, generatorOutside((&plan.Observe{Name: n.Name, Aggs: aggs, Child: n.Child}).Label())
+		}
+		if plan.Exists(e, isSubquery) {
+			return nil, errclass.New("UNSUPPORTED_FEATURE.EXPRESSION", "expression", "a subquery in observed metrics")
+		}
 		if err := checkMetric(plan.Trim(e), e); err != nil {
 			return nil, err
 		}
@@ -45,12 +51,14 @@ func checkMetric(e, whole plan.Expr) error {
 			return fail("NESTED_AGGREGATES_UNSUPPORTED")
 		}
 		return nil
+	case *groupingExpr:
+		return errclass.New("UNSUPPORTED_GROUPING_EXPRESSION")
 	case *plan.Over:
 		return fail("WINDOW_EXPRESSIONS_UNSUPPORTED")
 	case *plan.Attr:
 		return fail("NON_AGGREGATE_FUNC_ARG_IS_ATTRIBUTE")
 	}
-	if isRandom(e) {
+	if plan.Exists(e, IsRandom) {
 		return fail("NON_AGGREGATE_FUNC_ARG_IS_NON_DETERMINISTIC")
 	}
 	for _, k := range e.Kids() {
@@ -67,8 +75,9 @@ func check(n plan.Node) error {
 	var err error
 	plan.Walk(n, func(n plan.Node) bool {
 		if o, ok := n.(*plan.Observe); ok && err == nil {
+			// The same node may come twice, as in a self-join; one above the other sees other rows.
 			old := metrics[o.Name]
-			if old != nil && !slices.EqualFunc(old.Aggs, o.Aggs, plan.Same) {
+			if old != nil && (!slices.EqualFunc(old.Aggs, o.Aggs, plan.Same) || isBelow(o, old)) {
 				err = errclass.New("DUPLICATED_METRICS_NAME", "metricName", o.Name)
 			}
 			metrics[o.Name] = o
@@ -76,4 +85,16 @@ func check(n plan.Node) error {
 		return err == nil
 	})
 	return err
+}
+
+// isBelow tells whether a node stands below another one.
+func isBelow(n, top plan.Node) bool {
+	found := false
+	for _, c := range top.Children() {
+		plan.Walk(c, func(m plan.Node) bool {
+			found = found || m == n
+			return !found
+		})
+	}
+	return found
 }

@@ -1,16 +1,20 @@
 package analyze
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/types"
 )
 
 func isOver(e plan.Expr) bool { _, ok := e.(*plan.Over); return ok }
+
+func hasOver(e plan.Expr) bool { return plan.Exists(e, isOver) }
 
 // windowFunc is reached for window functions without OVER.
 func (sc *scope) windowFunc(name string, f *plan.Func) (plan.Expr, error) {
@@ -21,15 +25,40 @@ func (sc *scope) windowFunc(name string, f *plan.Func) (plan.Expr, error) {
 	return nil, errclass.New("WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE", "funcName", errclass.Expr(callText(name, args)))
 }
 
+// sequenceID numbers rows from 0 in the order in which they come: DataFrame.zipWithIndex.
+func (sc *scope) sequenceID(name string, f *plan.Func) (plan.Expr, error) {
+	if len(f.Args) > 1 { // one argument, which means nothing, comes from pandas_api
+		return nil, wrongNumArgs(name, "0", len(f.Args))
+	}
+	number := &plan.Over{
+		Fn: &plan.WindowFunc{Name: "row_number", T: types.Integer}, Rows: true, Framed: true, Lo: plan.FrameBound{Unbounded: true},
+	}
+	one := &plan.Literal{Value: int64(1), T: types.Long}
+	e, err := sc.call("-", []plan.Expr{sc.r.to(number, types.Long), one}, f.Origin)
+	if c, ok := e.(*plan.Call); ok {
+		c.Text = name + "()"
+	}
+	return e, err
+}
+
 // window resolves a function call with OVER.
 func (sc *scope) window(o *plan.Over) (plan.Expr, error) {
 	c := *o
 	var err error
-	if c.Fn, err = sc.overFunc(o.Fn); err != nil {
+	if c.Fn, err = sc.overFunc(o); err != nil {
 		return nil, err
 	}
 	if c.Partition, err = sc.operands(o.Partition); err != nil {
 		return nil, err
+	}
+	for _, k := range c.Partition {
+		if t := plan.TypeOf(k); t != nil && !fn.Orderable(t) {
+			return nil, errclass.New("EXPRESSION_TYPE_IS_NOT_ORDERABLE", "expr", errclass.Expr(k.SQL()), "exprType", errclass.Expr(t.SQL()))
+		} else if t != nil {
+			if err := Bytewise(t); err != nil {
+				return nil, err
+			}
+		}
 	}
 	c.Order = nil
 	for _, k := range o.Order {
@@ -48,149 +77,194 @@ func (sc *scope) window(o *plan.Over) (plan.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.Offset = sc.r.fold(plan.Trim(e))
+		b.Offset = plan.Trim(e)
 	}
 	return sc.frame(&c)
 }
 
 // overFunc resolves the function before OVER.
-func (sc *scope) overFunc(e plan.Expr) (plan.Expr, error) {
-	if f, ok := e.(*plan.Func); ok {
+func (sc *scope) overFunc(o *plan.Over) (plan.Expr, error) {
+	if f, ok := o.Fn.(*plan.Func); ok {
 		name := strings.ToLower(f.Name[len(f.Name)-1])
 		switch name {
 		case "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "nth_value":
-			return sc.windowCall(name, f)
+			c := *f
+			if o.Origin.Context != nil {
+				c.Origin = o.Origin
+			}
+			return sc.windowCall(name, &c)
 		}
 	}
-	x, err := sc.expr(e)
+	x, err := sc.expr(o.Fn)
 	if err != nil {
 		return nil, err
 	}
-	if !isAgg(x) {
-		return nil, errclass.New("UNSUPPORTED_EXPR_FOR_WINDOW", "sqlExpr", errclass.Expr(x.SQL()))
+	if a, ok := x.(*plan.Agg); ok && a.Filter != nil && !plan.Exists(a.Filter, IsRandom) {
+		if err := checkAgg(&plan.Agg{Filter: a.Filter}); err != nil {
+			return nil, err
+		}
+	}
+	if isGen(x) {
+		return nil, generatorOutside("Window")
+	}
+	if !isAgg(x) && !hasAgg(x) { // over an aggregate, the grouping that it makes is looked at first
+		return nil, notOverWindow(x)
 	}
 	return x, nil
 }
 
+func notOverWindow(e plan.Expr) error {
+	return errclass.New("UNSUPPORTED_EXPR_FOR_WINDOW", "sqlExpr", errclass.Expr(e.SQL()))
+}
+
 // windowCall binds a function that exists over windows only.
 func (sc *scope) windowCall(name string, f *plan.Func) (plan.Expr, error) {
+	unsupported := func(syntax string) error {
+		return errclass.New("INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX", "prettyName", errclass.Ident(name), "syntax", syntax)
+	}
+	offsets := name == "lag" || name == "lead" || name == "nth_value"
+	switch {
+	case f.Distinct:
+		return nil, unsupported("DISTINCT")
+	case f.Filter != nil:
+		return nil, unsupported("FILTER CLAUSE")
+	case f.IgnoreNulls && !offsets:
+		return nil, unsupported("IGNORE NULLS")
+	}
 	args, err := sc.operands(f.Args)
 	if err != nil {
 		return nil, err
 	}
 	w := &plan.WindowFunc{Name: name, Args: args, T: types.Integer, IgnoreNulls: f.IgnoreNulls, Origin: f.Origin}
-	one := &plan.Literal{Value: int32(1), T: types.Integer}
-	least, most := 0, 0
+	least, most, want := 0, 0, "0"
 	switch name {
+	case "rank", "dense_rank", "percent_rank": // arguments mean nothing
+		w.Args, args = nil, nil
 	case "ntile":
-		most = 1
+		most, want = 1, "[0, 1]"
 	case "lag", "lead":
-		least, most = 1, 3
+		most, want = 4, "[0, 4]"
 	case "nth_value":
-		least, most = 2, 2
+		least, most, want = 2, 3, "[2, 3]"
 	}
 	if n := len(args); n < least || n > most {
-		want := strconv.Itoa(most)
-		if least != most {
-			want = "[" + strconv.Itoa(least) + ".." + strconv.Itoa(most) + "]"
-		}
 		return nil, wrongNumArgs(name, want, n)
+	}
+	if offsets && len(args) == most {
+		l, ok := args[most-1].(*plan.Literal)
+		if ignore, isBool := l.Value.(bool); ok && isBool {
+			w.IgnoreNulls, args = ignore, args[:most-1]
+		} else {
+			return nil, errclass.New("INVALID_PARAMETER_VALUE.BOOLEAN", "functionName", errclass.Ident(name), "parameter", "`ignoreNulls`",
+				"invalidValue", errclass.Expr(args[most-1].SQL()))
+		}
 	}
 	switch name {
 	case "percent_rank", "cume_dist":
 		w.T = types.Double
 	case "ntile":
 		if len(args) == 0 {
-			w.Args = []plan.Expr{one}
+			w.Args = []plan.Expr{&plan.Literal{Value: int32(1), T: types.Integer}}
 		}
+		return w, sc.countOfRows(w, 0, "buckets")
 	case "lag", "lead":
-		if len(args) == 1 {
-			args = append(args, one)
-		}
-		if len(args) == 2 {
-			args = append(args, &plan.Literal{T: types.Null})
-		}
-		if isBool(args[2]) && len(f.Args) == 3 && !isBool(args[0]) { // lag(x, n, ignoreNulls) of the DataFrame API
-			if l, ok := args[2].(*plan.Literal); ok {
-				w.IgnoreNulls = l.Value == true
-				args[2] = &plan.Literal{T: types.Null}
-			}
-		}
-		args[1] = sc.r.fold(args[1])
-		w.T = plan.TypeOf(args[0])
-		args[2] = sc.r.to(args[2], w.T)
-		w.Args, w.Null = args, plan.NullableOf(args[0]) || plan.NullableOf(args[2])
+		return w, sc.lagArgs(w, args, f)
 	case "nth_value":
-		args[1] = sc.r.fold(args[1])
-		w.T, w.Null = plan.TypeOf(args[0]), true
+		w.Args, w.T, w.Null = args, plan.TypeOf(args[0]), true
+		return w, sc.countOfRows(w, 1, "offset")
 	}
 	return w, nil
 }
 
-// frame settles the frame of a window function call.
-func (sc *scope) frame(o *plan.Over) (plan.Expr, error) {
-	if a, ok := o.Fn.(*plan.Agg); ok && a.Distinct {
-		return nil, errclass.New("DISTINCT_WINDOW_FUNCTION_UNSUPPORTED", "windowExpr", errclass.Expr(o.SQL()))
+// lagArgs settles the arguments of lag and lead: a value, a number of rows, and what there is where there is no row.
+func (sc *scope) lagArgs(w *plan.WindowFunc, args []plan.Expr, f *plan.Func) error {
+	if len(args) == 0 {
+		args = append(args, &plan.Literal{T: types.Null})
 	}
-	w, ok := o.Fn.(*plan.WindowFunc)
-	if !ok || w.Name == "nth_value" {
-		return o, sc.checkFrame(o)
+	if len(args) == 1 {
+		args = append(args, &plan.Literal{Value: int32(1), T: types.Integer})
 	}
-	if o.Framed {
-		return nil, errclass.New("WINDOW_FUNCTION_AND_FRAME_MISMATCH", "funcName", errclass.Expr(w.SQL()), "windowExpr", errclass.Expr(o.SQL()))
+	if len(args) == 2 {
+		args = append(args, &plan.Literal{T: types.Null})
 	}
-	if len(o.Order) == 0 {
-		return nil, errclass.New("WINDOW_FUNCTION_FRAME_NOT_ORDERED", "wf_name", w.Name, "wf_expr", w.SQL())
+	w.Args, w.T = args, plan.TypeOf(args[0])
+	at := args[1]
+	v := sc.r.constant(at)
+	if len(plan.References(at)) > 0 || v == nil {
+		text := at.SQL()
+		if w.Name == "lag" {
+			text = "(- " + text + ")"
+		}
+		return errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", errclass.Expr(w.SQL()), "inputName", "`offset`",
+			"inputType", errclass.Expr(types.Integer.SQL()), "inputExpr", errclass.Expr(text))
 	}
-	o.Rows, o.Framed = true, true
-	switch w.Name {
-	case "lag", "lead":
-		at := w.Args[1]
-		if l, ok := at.(*plan.Literal); ok && w.Name == "lag" {
-			if n, ok := l.Value.(int32); ok {
-				at = &plan.Literal{Value: -n, T: types.Integer}
+	if t := plan.TypeOf(at); !v.IsNull(0) {
+		switch t.(type) {
+		case types.DayTimeIntervalType, types.YearMonthIntervalType, types.CalendarIntervalType:
+			return wrongOffset(w, at)
+		case types.StringType, types.BooleanType, types.ArrayType, types.MapType, types.StructType, types.DateType, types.TimestampType, types.BinaryType:
+			if w.Name == "lag" { // whose number is counted backwards
+				return errclass.New("FAILED_FUNCTION_CALL", "funcName", "`lag`")
+			}
+			if !fn.CanCast(t, types.Integer, sc.r.conf.ANSI) || isBool(at) {
+				return wrongOffset(w, at)
 			}
 		}
-		o.Lo, o.Hi = plan.FrameBound{Offset: at}, plan.FrameBound{Offset: at}
-	default:
-		o.Lo, o.Hi = plan.FrameBound{Unbounded: true}, plan.FrameBound{}
-		o.Rows = w.Name != "cume_dist"
 	}
-	return o, nil
+	if !types.Equal(plan.TypeOf(at), types.Integer) || v.IsNull(0) {
+		return errclass.New("_LEGACY_ERROR_TEMP_1035", "prettyName", w.Name)
+	}
+	n, _ := intOf(v)
+	w.N = int64(n)
+	if w.Name == "lag" {
+		w.N = -w.N
+	}
+	if t := plan.TypeOf(args[2]); !types.SameType(t, w.T) && !fn.CanCast(t, w.T, sc.r.conf.ANSI) {
+		return errclass.New("DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", "sqlExpr", errclass.Expr(w.SQL()), "paramIndex", "third",
+			"requiredType", "("+errclass.Expr(w.T.SQL())+" or "+errclass.Expr(types.Null.SQL())+")", "inputSql", errclass.Expr(args[2].SQL()),
+			"inputType", errclass.Expr(t.SQL()))
+	}
+	args[2] = sc.r.to(args[2], w.T)
+	placed(args[2:], f.Origin)
+	w.Null = plan.NullableOf(args[0]) || plan.NullableOf(args[2])
+	return nil
 }
 
-// checkFrame checks the bounds of a written frame.
-func (sc *scope) checkFrame(o *plan.Over) error {
-	if !o.Framed || o.Lo.Offset == nil && o.Hi.Offset == nil {
-		return nil
-	}
-	sql := errclass.Expr(o.SQL())
-	if !o.Rows {
-		switch {
-		case len(o.Order) == 0:
-			return errclass.New("DATATYPE_MISMATCH.RANGE_FRAME_WITHOUT_ORDER", "sqlExpr", sql)
-		case len(o.Order) > 1:
-			keys := make([]string, len(o.Order))
-			for i, k := range o.Order {
-				keys[i] = k.SQL()
-			}
-			return errclass.New("DATATYPE_MISMATCH.RANGE_FRAME_MULTI_ORDER", "sqlExpr", sql, "orderSpec", errclass.Expr(strings.Join(keys, "; ")))
+// wrongOffset refuses a number of rows that is none.
+func wrongOffset(w *plan.WindowFunc, at plan.Expr) error {
+	return errclass.New("DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", "sqlExpr", errclass.Expr(w.SQL()), "paramIndex", "second",
+		"requiredType", errclass.Expr(types.Integer.SQL()), "inputSql", errclass.Expr(at.SQL()), "inputType", errclass.Expr(plan.TypeOf(at).SQL()))
+}
+
+// countOfRows settles an argument that is a positive constant.
+func (sc *scope) countOfRows(w *plan.WindowFunc, i int, name string) error {
+	sql, arg := errclass.Expr(w.SQL()), w.Args[i]
+	v := sc.r.constant(arg)
+	switch {
+	case len(plan.References(arg)) > 0 || v == nil:
+		return errclass.New("DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "sqlExpr", sql, "inputName", errclass.Ident(name),
+			"inputType", errclass.Expr(types.Integer.SQL()), "inputExpr", errclass.Expr(arg.SQL()))
+	case name == "buckets" && !types.Equal(plan.TypeOf(arg), types.Integer):
+		return errclass.New("DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", "sqlExpr", sql, "paramIndex", "first",
+			"requiredType", errclass.Expr(types.Integer.SQL()), "inputSql", errclass.Expr(arg.SQL()), "inputType", errclass.Expr(plan.TypeOf(arg).SQL()))
+	case name == "offset":
+		if v = sc.r.constant(sc.r.to(arg, types.Long)); v == nil {
+			return errclass.New("DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", "sqlExpr", sql, "paramIndex", "second",
+				"requiredType", errclass.Expr(types.Integer.SQL()), "inputSql", errclass.Expr(arg.SQL()), "inputType", errclass.Expr(plan.TypeOf(arg).SQL()))
 		}
-		return nil
 	}
-	for _, b := range []plan.FrameBound{o.Lo, o.Hi} {
-		if b.Offset == nil {
-			continue
-		}
-		if l, ok := b.Offset.(*plan.Literal); ok {
-			switch l.Value.(type) {
-			case int8, int16, int32, int64:
-				continue
-			}
-		}
-		return errclass.New("DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", "sqlExpr", sql, "paramIndex", "first", "requiredType", `"INT"`,
-			"inputSql", errclass.Expr(b.Offset.SQL()), "inputType", errclass.Expr(plan.TypeOf(b.Offset).SQL()))
+	n, _ := intOf(v)
+	if v.IsNull(0) {
+		n = 0
 	}
+	if n <= 0 {
+		text, most := strconv.Itoa(n), strconv.Itoa(math.MaxInt32)
+		if name == "offset" {
+			text, most = text+"L", strconv.FormatInt(math.MaxInt64, 10)
+		}
+		return errclass.New("DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE", "sqlExpr", sql, "exprName", name, "valueRange", "(0, "+most+"]", "currentValue", text)
+	}
+	w.N = int64(n)
 	return nil
 }
 
@@ -200,11 +274,13 @@ func (r *resolver) windows(child plan.Node, items []plan.Expr) (plan.Node, []pla
 		return child, items, nil
 	}
 	type group struct {
-		spec string
-		cols []plan.Expr
+		spec  string
+		level int // above the groups whose results it uses
+		cols  []plan.Expr
 	}
 	var groups []*group
 	made := map[string]*plan.Alias{}
+	levels := map[plan.ID]int{}
 	add := func(o *plan.Over, a *plan.Alias) *plan.Attr {
 		key := plan.Canon(o)
 		if old := made[key]; old != nil {
@@ -213,17 +289,28 @@ func (r *resolver) windows(child plan.Node, items []plan.Expr) (plan.Node, []pla
 		made[key] = a
 		keys := &plan.Over{Fn: &plan.Literal{T: types.Null}, Partition: o.Partition, Order: o.Order}
 		spec := plan.Canon(keys)
-		i := slices.IndexFunc(groups, func(g *group) bool { return g.spec == spec })
+		level := 0
+		for id := range plan.References(o) {
+			level = max(level, levels[id])
+		}
+		levels[a.ID] = level + 1
+		i := slices.IndexFunc(groups, func(g *group) bool { return g.spec == spec && g.level == level })
 		if i < 0 {
-			groups, i = append(groups, &group{spec: spec}), len(groups)
+			groups, i = append(groups, &group{spec: spec, level: level}), len(groups)
 		}
 		groups[i].cols = append(groups[i].cols, a)
 		return a.Attr()
 	}
 	out := slices.Clone(items)
+	var below []plan.Expr // what gives another value each time is computed for the rows as they come
 	for i, e := range items {
+		if a, ok := e.(*plan.Alias); ok && !hasOver(e) && plan.Exists(e, IsRandom) {
+			below = append(below, a)
+			out[i] = a.Attr()
+			continue
+		}
 		if a, ok := e.(*plan.Alias); ok {
-			if o, ok := a.Child.(*plan.Over); ok && made[plan.Canon(o)] == nil {
+			if o, ok := a.Child.(*plan.Over); ok && made[plan.Canon(o)] == nil && !slices.ContainsFunc(o.Kids(), hasOver) {
 				out[i] = add(o, a)
 				continue
 			}
@@ -238,6 +325,23 @@ func (r *resolver) windows(child plan.Node, items []plan.Expr) (plan.Node, []pla
 			return nil, nil, err
 		}
 	}
+	if below != nil {
+		child = &plan.Project{Cols: append(exprsOf(child.Output()), below...), Child: child}
+	}
+	for _, g := range groups {
+		for _, c := range g.cols {
+			o, ok := plan.Trim(c).(*plan.Over)
+			if !ok {
+				continue
+			}
+			switch o.Fn.(type) {
+			case *plan.Agg, *plan.WindowFunc:
+			default:
+				return nil, nil, at(notOverWindow(o.Fn), o.Origin)
+			}
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b *group) int { return a.level - b.level })
 	for _, g := range groups {
 		child = &plan.WindowFuncs{Cols: g.cols, Child: child}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -132,15 +133,22 @@ func (r *resolver) pivotValues(n *plan.Aggregate, p plan.Expr) ([]pivotValue, er
 			name = a.Name
 		}
 		x = plan.Trim(x)
-		if u, ok := r.common([]types.DataType{plan.TypeOf(x), t}); !ok || !types.SameType(u, t) && !isText(x) {
-			return nil, errclass.New("PIVOT_VALUE_DATA_TYPE_MISMATCH", "value", x.SQL(), "valueType", plan.TypeOf(x).SimpleString(), "pivotType", t.SimpleString())
-		}
-		l, ok := r.fold(r.to(x, t)).(*plan.Literal)
-		if !ok {
+		if r.constantNode(x) == nil {
 			return nil, errclass.New("NON_LITERAL_PIVOT_VALUES", "expression", errclass.Expr(x.SQL()))
 		}
-		if name == "" {
-			name = r.pivotName(l)
+		if !fn.CanCast(plan.TypeOf(x), t, false) {
+			return nil, errclass.New("PIVOT_VALUE_DATA_TYPE_MISMATCH", "value", x.SQL(), "valueType", plan.TypeOf(x).SimpleString(), "pivotType", t.SimpleString())
+		}
+		l, err := r.value(r.to(x, t))
+		if err != nil {
+			return nil, err
+		}
+		if name == "" { // that of the value as it is written
+			written, err := r.value(x)
+			if err != nil {
+				return nil, err
+			}
+			name = r.pivotName(written)
 		}
 		out = append(out, pivotValue{name, l})
 	}

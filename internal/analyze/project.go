@@ -1,12 +1,12 @@
 package analyze
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/javare"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/types"
 )
@@ -37,7 +37,9 @@ func (r *resolver) selected(items []plan.Expr, child plan.Node, hidden []*plan.A
 	if slices.ContainsFunc(items, hasAgg) {
 		return r.grouped(&plan.Aggregate{Aggs: items, Child: child}, nil)
 	}
-	child, items = lateralLevels(child, items)
+	if child, items, err = r.lateralLevels(child, items); err != nil {
+		return nil, err
+	}
 	child, items, err = r.generators(child, items)
 	if err != nil {
 		return nil, err
@@ -47,6 +49,15 @@ func (r *resolver) selected(items []plan.Expr, child plan.Node, hidden []*plan.A
 		return nil, err
 	}
 	return &plan.Project{Cols: items, Child: child, Hidden: hidden}, nil
+}
+
+// lateralPrefix is how a use of an alias to the left is called in names that are made of expressions.
+const lateralPrefix = "lateralAliasReference("
+
+// lateralAlias is the alias that a column which selectList found to the left is called by.
+func lateralAlias(a *plan.Attr) (string, bool) {
+	name, ok := strings.CutPrefix(a.Name, lateralPrefix)
+	return strings.TrimSuffix(name, ")"), ok
 }
 
 // selectList resolves the items of a select list, with * expanded and everything named.
@@ -66,8 +77,12 @@ func (sc *scope) selectList(list []plan.Expr) ([]plan.Expr, error) {
 		switch {
 		case n > 1:
 			return nil, errclass.New("AMBIGUOUS_LATERAL_COLUMN_ALIAS", "name", errclass.Ident(name), "n", strconv.Itoa(n))
+		case n == 1 && sc.inAgg > 0:
+			return nil, errclass.New("UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_AGGREGATE_FUNC", "lca", errclass.Ident(name))
 		case n == 1:
-			return found.Attr(), nil
+			a := *found.Attr()
+			a.Name = lateralPrefix + a.Name + ")"
+			return &a, nil
 		case before != nil:
 			return before(name)
 		}
@@ -82,6 +97,13 @@ func (sc *scope) selectList(list []plan.Expr) ([]plan.Expr, error) {
 			x, err := sc.expr(item)
 			if err != nil {
 				return nil, err
+			}
+			if a, ok := x.(*plan.Attr); ok {
+				if name, ok := lateralAlias(a); ok { // by itself it defines no alias
+					again := plan.NewAlias(a, name)
+					again.Auto = true
+					x = again
+				}
 			}
 			out = append(out, called(x))
 		}
@@ -101,23 +123,26 @@ func (sc *scope) expandItem(e plan.Expr) ([]plan.Expr, error) {
 }
 
 func (sc *scope) expandRegex(e *plan.ColumnRegex) ([]plan.Expr, error) {
-	pattern := "^(?:" + e.Pattern + ")$"
+	pattern := `\A(?:` + e.Pattern + `)\z`
 	if !sc.r.conf.CaseSensitive {
 		pattern = "(?i)" + pattern
 	}
-	re, err := regexp.Compile(pattern)
+	re, err := javare.Compile(pattern)
 	if err != nil {
 		return nil, errclass.New("INVALID_PARAMETER_VALUE.PATTERN", "parameter", "`colName`", "functionName", "`colRegex`", "value", errclass.Text(e.Pattern))
 	}
 	from := sc.attrs
-	if e.PlanID >= 0 {
+	if e.PlanID >= 0 && e.Table == "" {
 		if rel := sc.relation(e.PlanID); rel != nil { // as with stars, of another frame it means this one's columns
 			from = rel
 		}
 	}
 	var out []plan.Expr
 	for _, a := range visible(from) {
-		if re.MatchString(a.Name) {
+		if e.Table != "" && (len(a.Qualifier) == 0 || !sc.r.eq(a.Qualifier[len(a.Qualifier)-1], e.Table)) {
+			continue
+		}
+		if re.Match([]byte(a.Name)) {
 			out = append(out, a)
 		}
 	}
@@ -126,6 +151,11 @@ func (sc *scope) expandRegex(e *plan.ColumnRegex) ([]plan.Expr, error) {
 
 // expandStar gives the columns that * or t.* stands for.
 func (sc *scope) expandStar(s *plan.Star) ([]plan.Expr, error) {
+	out, err := sc.expandedStar(s)
+	return out, at(err, s.Origin)
+}
+
+func (sc *scope) expandedStar(s *plan.Star) ([]plan.Expr, error) {
 	attrs := visible(sc.attrs)
 	if s.PlanID >= 0 {
 		if rel := sc.relation(s.PlanID); rel != nil {
@@ -142,6 +172,13 @@ func (sc *scope) expandStar(s *plan.Star) ([]plan.Expr, error) {
 			}
 		}
 		if out == nil {
+			outer, err := sc.outerStar(s)
+			if err != nil {
+				return nil, err
+			}
+			out = outer
+		}
+		if out == nil {
 			var err error
 			if out, err = sc.structFields(s); err != nil {
 				return nil, err
@@ -151,9 +188,31 @@ func (sc *scope) expandStar(s *plan.Star) ([]plan.Expr, error) {
 	return sc.without(out, s.Except)
 }
 
+// outerStar expands t.* over the query around a subquery; nil when it has no such columns either.
+func (sc *scope) outerStar(s *plan.Star) ([]plan.Expr, error) {
+	o := sc.r.outer
+	if o == nil {
+		return nil, nil
+	}
+	var out []plan.Expr
+	for _, a := range visible(o.attrs) {
+		if len(a.Qualifier) > 0 && sc.r.qualifies(a.Qualifier, s.Target) {
+			e, err := sc.r.outerRefs(a)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, plan.NewAlias(e, a.Name))
+		}
+	}
+	return out, nil
+}
+
 // structFields expands s.* over a struct column.
 func (sc *scope) structFields(s *plan.Star) ([]plan.Expr, error) {
+	before := sc.lateral
+	sc.lateral = nil // aliases of the same list and windows of the grouping are not there yet
 	e, err := sc.column(&plan.Column{Parts: s.Target, PlanID: -1})
+	sc.lateral = before
 	if err != nil {
 		return nil, err
 	}
@@ -172,23 +231,85 @@ func (sc *scope) structFields(s *plan.Star) ([]plan.Expr, error) {
 	return out, nil
 }
 
-// without leaves out the columns of * EXCEPT (...).
+// without leaves out the columns of * EXCEPT (...), and fields of structs, which are made anew without them: one that was null is not
+// any more.
 func (sc *scope) without(cols []plan.Expr, except [][]string) ([]plan.Expr, error) {
-	for _, parts := range except {
+	fields := map[plan.ID][][]int{} // that are left out, by the column of the struct
+	for i, parts := range except {
+		for _, other := range except[:i] {
+			if slices.EqualFunc(parts[:min(len(parts), len(other))], other[:min(len(parts), len(other))], sc.r.eq) {
+				return nil, errclass.New("EXCEPT_OVERLAPPING_COLUMNS", "columns", strings.Join(other, ".")+", "+strings.Join(parts, "."))
+			}
+		}
 		e, err := sc.column(&plan.Column{Parts: parts, PlanID: -1})
 		if err != nil {
 			return nil, err
 		}
-		a, ok := e.(*plan.Attr)
-		switch {
-		case e == nil:
+		if e == nil {
 			return nil, sc.unresolved(parts)
-		case !ok:
-			return nil, errclass.New("UNSUPPORTED_FEATURE.EXPRESSION", "expression", "* EXCEPT ("+strings.Join(parts, ".")+")")
 		}
-		cols = slices.DeleteFunc(cols, func(c plan.Expr) bool { b := plan.AttrOf(c); return b != nil && b.ID == a.ID })
+		var path []int
+		e = plan.Trim(e)
+		for f, ok := e.(*plan.Field); ok; f, ok = e.(*plan.Field) {
+			path = append([]int{f.Ordinal}, path...)
+			e = f.Child
+		}
+		a := plan.AttrOf(e)
+		switch {
+		case a == nil:
+		case path != nil:
+			fields[a.ID] = append(fields[a.ID], path)
+		default:
+			cols = slices.DeleteFunc(cols, func(c plan.Expr) bool { b := plan.AttrOf(c); return b != nil && b.ID == a.ID })
+		}
+	}
+	if len(fields) == 0 {
+		return cols, nil
+	}
+	cols = slices.Clone(cols)
+	for i, c := range cols {
+		a := plan.AttrOf(c)
+		if a == nil || fields[a.ID] == nil {
+			continue
+		}
+		x, err := sc.withoutFields(plan.Trim(c), fields[a.ID])
+		if err != nil {
+			return nil, err
+		}
+		cols[i] = plan.NewAlias(x, a.Name)
 	}
 	return cols, nil
+}
+
+// withoutFields makes a struct anew without the fields at the ends of some paths of ordinals.
+func (sc *scope) withoutFields(s plan.Expr, paths [][]int) (plan.Expr, error) {
+	t, ok := plan.TypeOf(s).(types.StructType)
+	if !ok {
+		return s, nil
+	}
+	var pairs []plan.Expr
+	for i, f := range t.Fields {
+		var value plan.Expr = &plan.Field{Child: s, Ordinal: i, Name: f.Name}
+		var inside [][]int
+		gone := false
+		for _, p := range paths {
+			if p[0] == i && len(p) > 1 {
+				inside = append(inside, p[1:])
+			}
+			gone = gone || p[0] == i && len(p) == 1
+		}
+		if gone {
+			continue
+		}
+		if inside != nil {
+			var err error
+			if value, err = sc.withoutFields(value, inside); err != nil {
+				return nil, err
+			}
+		}
+		pairs = append(pairs, textLit(f.Name), value)
+	}
+	return sc.call("named_struct", pairs, plan.Origin{})
 }
 
 // called gives an item of a select list a name unless it has one.
@@ -247,7 +368,7 @@ func insideOver(e *plan.Over) []plan.Expr {
 
 // lateralLevels stacks projections where items of a select list use the aliases of items to their left. Item i stands one level
 // above the highest item that it uses.
-func lateralLevels(child plan.Node, items []plan.Expr) (plan.Node, []plan.Expr) {
+func (r *resolver) lateralLevels(child plan.Node, items []plan.Expr) (plan.Node, []plan.Expr, error) {
 	byID := map[plan.ID]int{}
 	for i, e := range items {
 		if a, ok := e.(*plan.Alias); ok && len(a.Names) == 0 {
@@ -265,7 +386,7 @@ func lateralLevels(child plan.Node, items []plan.Expr) (plan.Node, []plan.Expr) 
 		top = max(top, level[i])
 	}
 	if top == 0 {
-		return child, items
+		return child, items, nil
 	}
 	out := slices.Clone(items)
 	for l := range top {
@@ -278,7 +399,11 @@ func lateralLevels(child plan.Node, items []plan.Expr) (plan.Node, []plan.Expr) 
 				}
 			}
 		}
+		var err error
+		if child, cols, err = r.windows(child, cols); err != nil {
+			return nil, nil, err
+		}
 		child = &plan.Project{Cols: cols, Child: child}
 	}
-	return child, out
+	return child, out, nil
 }

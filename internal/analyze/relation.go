@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/types"
@@ -19,6 +21,13 @@ type cte struct {
 	plan plan.Node
 	env  *cte // the expressions defined before it
 	next *cte
+
+	recursive bool
+	id        plan.ID     // of its definition, or 0 for the name of a DataFrame
+	levels    int64       // MAX RECURSION LEVEL, or 0
+	recursion *recursion  // set while the expression itself is being resolved
+	origin    plan.Origin // of the WITH
+	columns   plan.Origin // of the names of its columns
 }
 
 // named finds the relation of a name: a common table expression, a view, a table, a file.
@@ -30,7 +39,7 @@ func (r *resolver) named(n *plan.Named) (plan.Node, error) {
 			}
 		}
 	}
-	if v, ok := r.cat.LookupView(n.Parts); ok {
+	if v, ok := r.cat.LookupView(n.Parts); ok && n.Home == "" {
 		child, err := r.view(n.Parts, v)
 		if err != nil {
 			return nil, err
@@ -57,12 +66,23 @@ func (r *resolver) named(n *plan.Named) (plan.Node, error) {
 	}
 	path := n.Parts
 	if len(path) == 1 {
-		path = []string{"default", path[0]}
+		path = []string{r.database(n), path[0]}
 	}
 	if len(path) == 2 {
 		path = append([]string{"spark_catalog"}, path...)
 	}
 	return &plan.Aliased{Name: path[len(path)-1], Path: path, Child: child}, nil
+}
+
+// database is the database that a name of one part is looked up in.
+func (r *resolver) database(n *plan.Named) string {
+	if n.Home != "" {
+		return n.Home
+	}
+	if name := r.conf.get(setting.CurrentDatabase); name != "" {
+		return name
+	}
+	return "default"
 }
 
 // view resolves the plan behind a name. It sees none of the query's own names.
@@ -79,15 +99,27 @@ func (r *resolver) view(name []string, n plan.Node) (plan.Node, error) {
 	return inner.node(n)
 }
 
-// cteRef resolves a common table expression anew for each reference: so each has columns of its own.
+// cteRef resolves a common table expression anew for each reference: so each has columns of its own, unless it is a frame's name.
 func (r *resolver) cteRef(c *cte) (plan.Node, error) {
+	if c.recursion != nil {
+		return c.recursion.reference(c.name), nil
+	}
 	inner := *r
 	inner.ctes, inner.outer = c.env, nil
-	child, err := inner.node(c.plan)
+	resolve := inner.node
+	if c.recursive {
+		resolve = func(plan.Node) (plan.Node, error) { return inner.recursive(c) }
+	}
+	child, err := resolve(c.plan)
 	if err != nil {
 		return nil, err
 	}
-	return &plan.Aliased{Name: c.name, Child: child}, nil
+	if child.Streaming() && c.id != 0 { // what a view or a read gives has the same columns each time
+		if child, err = fresh(child); err != nil {
+			return nil, err
+		}
+	}
+	return &plan.Aliased{Name: c.name, Child: child, Def: c.id}, nil
 }
 
 // with resolves WITH.
@@ -99,10 +131,18 @@ func (r *resolver) with(n *plan.With) (plan.Node, error) {
 				return nil, errclass.New("DUPLICATED_CTE_NAMES", "duplicateNames", errclass.Ident(name))
 			}
 		}
-		if n.Recursive && refersTo(n.Plans[i], name) {
-			return nil, errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "WITH RECURSIVE "+name)
+		c := &cte{name: name, plan: n.Plans[i], env: inner.ctes, next: inner.ctes, origin: n.Origin}
+		if !n.Frames {
+			c.id = plan.NewID()
 		}
-		inner.ctes = &cte{name: name, plan: n.Plans[i], env: inner.ctes, next: inner.ctes}
+		c.recursive = n.Recursive && refersTo(n.Plans[i], name)
+		if n.Levels != nil {
+			c.levels = n.Levels[i]
+		}
+		if a, ok := n.Plans[i].(*plan.Aliased); ok {
+			c.columns = a.Origin
+		}
+		inner.ctes = c
 	}
 	// Definitions that nothing refers to are checked all the same.
 	for c := inner.ctes; c != r.ctes; c = c.next {
@@ -147,7 +187,7 @@ func (r *resolver) remote(n *plan.CachedRemote) (plan.Node, error) {
 func (r *resolver) read(n *plan.Read) (plan.Node, error) {
 	name := n.Format
 	if name == "" {
-		if name = r.conf.get("spark.sql.sources.default"); name == "" {
+		if name = r.conf.get(setting.Source); name == "" {
 			name = "parquet"
 		}
 	}
@@ -188,9 +228,15 @@ func (r *resolver) read(n *plan.Read) (plan.Node, error) {
 	if _, ok := t.(source.Batch); !n.Stream && !ok {
 		return nil, errclass.New("UNSUPPORTED_FEATURE.TABLE_OPERATION", "tableName", errclass.Ident(name), "operation", "batch scan")
 	}
+	if s := r.streams[n.ID]; s != nil {
+		return s, nil
+	}
 	s := &plan.Scan{ID: n.ID, Source: t, Name: strings.ToLower(name), Out: plan.Attrs(t.Schema()), Stream: n.Stream}
 	if s.ID == 0 {
 		s.ID = plan.NewID()
+	}
+	if n.Stream {
+		r.streams[s.ID] = s
 	}
 	if h, ok := t.(source.Hidden); ok {
 		s.Hidden = plan.Attrs(types.StructType{Fields: h.HiddenColumns()})
@@ -213,18 +259,32 @@ func hasChars(t types.DataType) bool {
 	return false
 }
 
+func lowerLast(parts []string) string { return strings.ToLower(parts[len(parts)-1]) }
+
 // tableFunc resolves a table-valued function.
 func (r *resolver) tableFunc(n *plan.TableFunc) (plan.Node, error) {
-	name := strings.ToLower(n.Name[len(n.Name)-1])
+	name := lowerLast(n.Name)
 	sc := r.over()
 	if isGenerator(name) {
-		return r.generate(&plan.Generate{Gen: &plan.Func{Name: []string{name}, Args: n.Args, Origin: n.Origin}, Child: &plan.OneRow{}})
+		return r.generate(&plan.Generate{Gen: &plan.Func{Name: []string{name}, Args: n.Args, ArgNames: n.ArgNames, Origin: n.Origin}, Child: &plan.OneRow{}}, true)
+	}
+	if isChanges(name) {
+		return r.tableChanges(n, name)
 	}
 	if name != "range" {
+		if f := r.routine(n.Name); f != nil {
+			return r.routineRows(f, n)
+		}
+		if l, err := r.listing(name, len(n.Args)); l != nil || err != nil {
+			return l, err
+		}
+		if len(n.Name) == 1 && sc.builtin(name) {
+			return nil, at(errclass.New("NOT_A_TABLE_FUNCTION", "functionName", errclass.Ident(name)), n.Origin)
+		}
 		return nil, at(errclass.New("UNRESOLVABLE_TABLE_VALUED_FUNCTION", "name", errclass.Ident(n.Name...)), n.Origin)
 	}
 	if len(n.Args) < 1 || len(n.Args) > 4 {
-		return nil, wrongNumArgs("range", "[1, 2, 3, 4]", len(n.Args))
+		return nil, at(wrongNumArgs("range", "[1, 2, 3, 4]", len(n.Args)), n.Origin)
 	}
 	args, err := sc.operands(n.Args)
 	if err != nil {
@@ -232,12 +292,12 @@ func (r *resolver) tableFunc(n *plan.TableFunc) (plan.Node, error) {
 	}
 	vals := make([]int64, len(args))
 	for i, a := range args {
-		v := r.constant(r.to(a, types.Long))
-		if v == nil || v.IsNull(0) {
-			return nil, errclass.New("DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", "sqlExpr", errclass.Expr(callText("range", args)), "paramIndex", ordinal(i+1),
-				"requiredType", `"BIGINT"`, "inputSql", errclass.Expr(a.SQL()), "inputType", errclass.Expr(plan.TypeOf(a).SQL()))
+		if vals[i], err = r.rangeArg(n, i, a); err != nil {
+			return nil, at(err, n.Origin)
 		}
-		vals[i] = vec.At[int64](v, 0)
+	}
+	if len(vals) > 2 && vals[2] == 0 {
+		return nil, at(errclass.New("FAILED_FUNCTION_CALL", "funcName", "`range`"), n.Origin)
 	}
 	out := &plan.Range{End: vals[0], Step: 1, Out: []*plan.Attr{plan.NewAttr("id", types.Long, false)}}
 	if len(vals) > 1 {
@@ -250,6 +310,36 @@ func (r *resolver) tableFunc(n *plan.TableFunc) (plan.Node, error) {
 		out.Parts = int(vals[3])
 	}
 	return out, nil
+}
+
+// rangeArg is the value of an argument of range(end), or range(start, end, step, numSlices).
+func (r *resolver) rangeArg(n *plan.TableFunc, i int, a plan.Expr) (int64, error) {
+	if len(n.Args) == 1 {
+		i++
+	}
+	name, want := []string{"start", "end", "step", "numSlices"}[i], types.DataType(types.Long)
+	if i == 3 {
+		want = types.Integer
+	}
+	if n.ArgNames != nil && n.ArgNames[min(i, len(n.ArgNames)-1)] != "" || r.constantNode(a) == nil || len(plan.References(a)) > 0 {
+		return 0, errclass.New("NON_FOLDABLE_ARGUMENT", "funcName", "`range`", "paramName", errclass.Ident(name), "paramType", errclass.Expr(want.SQL()))
+	}
+	wrong := errclass.New("UNEXPECTED_INPUT_TYPE", "functionName", "`range`", "paramIndex", ordinal(i+1), "requiredType", errclass.Expr(want.SQL()),
+		"inputSql", errclass.Expr(a.SQL()), "inputType", errclass.Expr(plan.TypeOf(a).SQL()))
+	if t := plan.TypeOf(a); !types.IsNumeric(t) && !isText(a) {
+		return 0, wrong
+	}
+	l, err := r.value(r.to(a, want))
+	if err != nil {
+		return 0, err
+	}
+	switch v := l.Value.(type) {
+	case int64:
+		return v, nil
+	case int32:
+		return int64(v), nil
+	}
+	return 0, wrong
 }
 
 // values resolves VALUES: constant rows become a local relation, others a union of one-row projections.
@@ -268,6 +358,18 @@ func (r *resolver) values(n *plan.Values) (plan.Node, error) {
 		var err error
 		if rows[i], err = sc.operands(row); err != nil {
 			return nil, err
+		}
+		for j, e := range rows[i] {
+			if plan.Exists(e, isSubquery) {
+				return nil, at(errclass.New("UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.SCALAR_SUBQUERY_IN_VALUES"), n.Origin)
+			}
+			o := n.Origin
+			if f, ok := row[j].(*plan.Func); ok {
+				o = f.Origin
+			}
+			if err := r.inline(e, o, n.Origin); err != nil {
+				return nil, err
+			}
 		}
 	}
 	attrs := make([]*plan.Attr, width)
@@ -305,7 +407,26 @@ func (r *resolver) values(n *plan.Values) (plan.Node, error) {
 	return r.union(u)
 }
 
-// inlineType is the type of a column of VALUES. Strings do not give way here.
+// inline refuses what cannot be computed without rows, at o, and constants that fail, at the table.
+func (r *resolver) inline(e plan.Expr, o, table plan.Origin) error {
+	if plan.Exists(e, func(e plan.Expr) bool { return isAgg(e) || isOver(e) || isGen(e) || IsRandom(e) }) {
+		return at(errclass.New("INVALID_INLINE_TABLE.CANNOT_EVALUATE_EXPRESSION_IN_INLINE_TABLE", "expr", errclass.Expr(e.SQL())), o)
+	}
+	n := r.constantNode(e)
+	if n == nil {
+		return nil
+	}
+	ev := expr.Eval{Batch: &expr.BatchParams{Zone: r.conf.Zone}}
+	if n.Eval(&ev, vec.NewBatch(1)); ev.Errs.Empty() {
+		return nil
+	}
+	_, cause, _ := ev.Errs.First()
+	failed := errclass.New("INVALID_INLINE_TABLE.FAILED_SQL_EXPRESSION_EVALUATION", "sqlExpr", errclass.Expr(e.SQL()))
+	failed.Cause = cause
+	return at(failed, table)
+}
+
+// inlineType is the type of a column of VALUES. Strings do not give way here, nor in UNPIVOT.
 func (r *resolver) inlineType(ts []types.DataType) (types.DataType, bool) {
 	var t types.DataType = types.Null
 	for _, u := range ts {
@@ -339,10 +460,23 @@ func (r *resolver) aliased(n *plan.Aliased) (plan.Node, error) {
 		return n, nil
 	}
 	out := visible(n.Child.Output())
+	if f, ok := n.Child.(*plan.Range); ok && len(out) != len(n.Columns) {
+		return nil, at(aliasMismatch("range", len(n.Columns), len(f.Out)), n.Origin)
+	}
+	if g, ok := n.Child.(*plan.Generate); ok && len(out) != len(n.Columns) {
+		if _, alone := g.Child.(*plan.OneRow); alone {
+			return nil, at(aliasMismatch(g.Gen.(*plan.Generator).Name, len(n.Columns), len(out)), n.Origin)
+		}
+	}
 	if len(out) != len(n.Columns) {
-		return nil, errclass.New("ASSIGNMENT_ARITY_MISMATCH", "numTarget", strconv.Itoa(len(out)), "numExpr", strconv.Itoa(len(n.Columns)))
+		return nil, at(errclass.New("ASSIGNMENT_ARITY_MISMATCH", "numTarget", strconv.Itoa(len(out)), "numExpr", strconv.Itoa(len(n.Columns))), n.Origin)
 	}
 	return &plan.Aliased{Name: n.Name, Child: renamed(n.Child, out, n.Columns)}, nil
+}
+
+func aliasMismatch(function string, aliases, columns int) error {
+	return errclass.New("NUM_TABLE_VALUE_ALIASES_MISMATCH", "aliasesNum", strconv.Itoa(aliases), "outColsNum", strconv.Itoa(columns),
+		"funcName", errclass.Ident(function))
 }
 
 // renamed projects columns under new names.

@@ -29,6 +29,8 @@ type scope struct {
 	groupIn *scope
 	// vars are the lambda parameters in force.
 	vars map[plan.ID]*plan.LambdaVar
+	// tables allows the functions that only stand for tables.
+	tables bool
 }
 
 // over returns the scope of a node's expressions over its resolved children.
@@ -323,7 +325,7 @@ func expose(n plan.Node, want []*plan.Attr) (_ plan.Node, ok bool) {
 		for _, a := range lack {
 			if l, ok := expose(left, []*plan.Attr{a}); ok {
 				left = l
-			} else if r, ok := expose(right, []*plan.Attr{a}); ok && n.Kind != plan.LeftSemi && n.Kind != plan.LeftAnti {
+			} else if r, ok := expose(right, []*plan.Attr{a}); ok && n.Kind != plan.LeftSemi && n.Kind != plan.LeftAnti && n.Kind != plan.Existence {
 				right = r
 			} else {
 				return nil, false

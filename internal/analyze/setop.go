@@ -11,7 +11,7 @@ import (
 )
 
 // widen casts the columns of relations to common types, position by position.
-func (r *resolver) widen(operator string, in []plan.Node) ([]plan.Node, error) {
+func (r *resolver) widen(operator string, in []plan.Node, o plan.Origin) ([]plan.Node, error) {
 	first := visible(in[0].Output())
 	outs := make([][]*plan.Attr, len(in))
 	for i, n := range in {
@@ -22,9 +22,16 @@ func (r *resolver) widen(operator string, in []plan.Node) ([]plan.Node, error) {
 		}
 	}
 	want := make([]types.DataType, len(first))
+	same := types.SameShape // columns that fit stay as they are, unless others have to be cast
 	for c, a := range first {
 		t := a.T
 		for i := 1; i < len(in); i++ {
+			if operator == "UNION" && types.SameShape(t, outs[i][c].T) { // the fields of structs may have other names
+				continue
+			}
+			if !types.SameType(t, outs[i][c].T) {
+				same = types.Equal
+			}
 			u, ok := r.common([]types.DataType{t, outs[i][c].T})
 			if !ok {
 				return nil, errclass.New("INCOMPATIBLE_COLUMN_TYPE", "operator", operator, "columnOrdinalNumber", ordinal(c+1),
@@ -36,22 +43,22 @@ func (r *resolver) widen(operator string, in []plan.Node) ([]plan.Node, error) {
 	}
 	out := make([]plan.Node, len(in))
 	for i, n := range in {
-		out[i] = r.castTo(n, outs[i], want)
+		out[i] = r.castTo(n, outs[i], want, same, o)
 	}
 	return out, nil
 }
 
 // castTo projects columns to types; the relation itself when it has just them.
-func (r *resolver) castTo(n plan.Node, attrs []*plan.Attr, want []types.DataType) plan.Node {
+func (r *resolver) castTo(n plan.Node, attrs []*plan.Attr, want []types.DataType, same func(a, b types.DataType) bool, o plan.Origin) plan.Node {
 	p := &plan.Project{Child: n}
 	change := len(attrs) != len(n.Output())
 	for i, a := range attrs {
-		if types.SameShape(a.T, want[i]) {
+		if same(a.T, want[i]) {
 			p.Cols = append(p.Cols, a)
 			continue
 		}
 		change = true
-		p.Cols = append(p.Cols, plan.NewAlias(r.to(a, want[i]), a.Name))
+		p.Cols = append(p.Cols, plan.NewAlias(placed([]plan.Expr{r.to(a, want[i])}, o)[0], a.Name))
 	}
 	if !change {
 		return n
@@ -68,7 +75,7 @@ func (r *resolver) setOp(n *plan.SetOp) (plan.Node, error) {
 	if n.All {
 		name += " ALL"
 	}
-	in, err := r.widen(name, []plan.Node{n.Left, n.Right})
+	in, err := r.widen(name, []plan.Node{n.Left, n.Right}, n.Origin)
 	if err != nil {
 		return nil, err
 	}
@@ -82,14 +89,32 @@ func (r *resolver) setOp(n *plan.SetOp) (plan.Node, error) {
 	return &plan.SetOp{Kind: n.Kind, All: n.All, Left: in[0], Right: right}, nil
 }
 
-// noMaps refuses to compare maps as a whole.
+// noMaps refuses to compare maps as a whole, what has a variant in it, and texts of another collation.
 func noMaps(n plan.Node) error {
 	for _, a := range n.Output() {
-		if _, ok := a.T.(types.MapType); ok {
+		if !types.IsGroupable(a.T) {
+			return errclass.New("UNSUPPORTED_FEATURE.SET_OPERATION_ON_VARIANT_TYPE", "colName", errclass.Ident(a.Name), "dataType", errclass.Expr(a.T.SQL()))
+		}
+		if err := Bytewise(a.T); err != nil {
+			return err
+		}
+		if holdsMap(a.T) {
 			return errclass.New("UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE", "colName", errclass.Ident(a.Name), "dataType", errclass.Expr(a.T.SQL()))
 		}
 	}
 	return nil
+}
+
+func holdsMap(t types.DataType) bool {
+	switch t := t.(type) {
+	case types.MapType:
+		return true
+	case types.ArrayType:
+		return holdsMap(t.Element)
+	case types.StructType:
+		return slices.ContainsFunc(t.Fields, func(f types.Field) bool { return holdsMap(f.Type) })
+	}
+	return false
 }
 
 // union resolves UNION ALL, by position or by name. Its columns are new: those of the inputs cannot be named above it.
@@ -101,7 +126,7 @@ func (r *resolver) union(n *plan.Union) (plan.Node, error) {
 			return nil, err
 		}
 	}
-	in, err := r.widen("UNION", in)
+	in, err := r.widen("UNION", in, n.Origin)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +134,9 @@ func (r *resolver) union(n *plan.Union) (plan.Node, error) {
 	for i, a := range in[0].Output() {
 		c := *a
 		c.ID, c.Qualifier = plan.NewID(), nil
+		if i < len(n.Out) { // a union that is resolved already, in a plan with more on top: what is there refers to its columns
+			c.ID = n.Out[i].ID
+		}
 		for _, n := range in[1:] {
 			b := n.Output()[i]
 			c.Null = c.Null || b.Null

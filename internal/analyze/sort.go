@@ -6,6 +6,7 @@ import (
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/types"
 )
 
@@ -17,10 +18,10 @@ func (r *resolver) sort(n *plan.Sort) (plan.Node, error) {
 	agg := r.aggScope(sc, child)
 	var orders []plan.Expr
 	for _, o := range r.allOrders(n, sc) {
-		if l, ok := o.Child.(*plan.Literal); ok && n.Global && r.conf.flag("spark.sql.orderByOrdinal") {
+		if l, ok := o.Child.(*plan.Literal); ok && n.Global && r.conf.flag(setting.OrderByOrdinal) {
 			if pos, ok := l.Value.(int32); ok {
 				if pos < 1 || int(pos) > len(sc.attrs) {
-					return nil, errclass.New("ORDER_BY_POS_OUT_OF_RANGE", "index", strconv.Itoa(int(pos)), "size", strconv.Itoa(len(sc.attrs)))
+					return nil, at(errclass.New("ORDER_BY_POS_OUT_OF_RANGE", "index", strconv.Itoa(int(pos)), "size", strconv.Itoa(len(sc.attrs))), o.Origin)
 				}
 				o = &plan.SortOrder{Child: sc.attrs[pos-1], Desc: o.Desc, NullsFirst: o.NullsFirst}
 			}
@@ -44,14 +45,20 @@ func (r *resolver) sort(n *plan.Sort) (plan.Node, error) {
 		}
 	}
 	for _, o := range orders {
-		if plan.Exists(o, func(e plan.Expr) bool { return isAgg(e) || isOver(e) || isGen(e) }) {
+		if plan.Exists(o, isGen) {
+			return nil, generatorOutside("Sort")
+		}
+		if s, ok := firstOf(o, isSubquery).(*plan.Subquery); ok && s.Kind != plan.SubqueryScalar {
+			return nil, at(notHere(n), s.Origin)
+		}
+		if plan.Exists(o, func(e plan.Expr) bool { return isAgg(e) || isOver(e) }) {
 			return nil, errclass.New("UNSUPPORTED_EXPR_FOR_OPERATOR", "invalidExprSqls", errclass.Expr(o.(*plan.SortOrder).Child.SQL()))
 		}
 	}
 	if child, orders, err = r.timeWindows(child, orders); err != nil {
 		return nil, err
 	}
-	s := &plan.Sort{Global: n.Global, Child: child}
+	s := &plan.Sort{Global: n.Global, Child: child, Origin: n.Origin}
 	for _, o := range orders {
 		s.Orders = append(s.Orders, o.(*plan.SortOrder))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/setting"
 )
 
 // The output modes.
@@ -21,7 +22,7 @@ func CheckStreaming(n plan.Node, mode string, conf Conf) error {
 	if !n.Streaming() {
 		return errclass.New("WRITE_STREAM_NOT_ALLOWED")
 	}
-	if !conf.flag("spark.sql.streaming.unsupportedOperationCheck") {
+	if !conf.flag(setting.UnsupportedCheck) {
 		return nil
 	}
 	n, err := plan.GroupDistinct(n)
@@ -35,7 +36,7 @@ func CheckStreaming(n plan.Node, mode string, conf Conf) error {
 	if err := c.up(n); err != nil {
 		return err
 	}
-	if !conf.flag("spark.sql.streaming.statefulOperator.checkCorrectness.enabled") {
+	if !conf.flag(setting.CorrectnessCheck) {
 		return nil
 	}
 	return c.chains(n)
@@ -82,6 +83,15 @@ func hasKey(a *plan.Aggregate, p func(*plan.Attr) bool) bool {
 		at, ok := plan.Trim(k).(*plan.Attr)
 		return ok && p(at)
 	})
+}
+
+// hasTimeKey tells whether an event time is among the columns by which duplicates are dropped.
+func hasTimeKey(d *plan.Dedup) bool {
+	is := func(e plan.Expr) bool { a, ok := plan.Trim(e).(*plan.Attr); return ok && a.EventTime }
+	if d.AllColumns || len(d.Keys) == 0 {
+		return slices.ContainsFunc(d.Child.Output(), func(a *plan.Attr) bool { return a.EventTime })
+	}
+	return slices.ContainsFunc(d.Keys, is)
 }
 
 // outputMode checks what the mode asks of the topmost grouping.
@@ -169,32 +179,12 @@ func (c *streamCheck) aggregate(n *plan.Aggregate) error {
 	if len(n.Keys) == 1 && hasKey(n, (*plan.Attr).IsSessionWindow) {
 		return unsupported("GLOBAL_SESSION_WINDOW")
 	}
-	var keys []*plan.Attr
-	for _, k := range n.Keys {
-		if a, ok := plan.Trim(k).(*plan.Attr); ok {
-			keys = append(keys, a)
-		}
-	}
-	return oneEventTime("a grouping", keys)
-}
-
-// oneEventTime refuses a stateful operator over several event-time columns: it would not be clear which one makes a row late.
-func oneEventTime(operator string, attrs []*plan.Attr) error {
-	var names []string
-	for _, a := range attrs {
-		if a.EventTime {
-			names = append(names, errclass.Ident(a.Name))
-		}
-	}
-	if len(names) < 2 {
-		return nil
-	}
-	return unsupported("OTHER", "operation", operator+" over several event time columns ("+strings.Join(names, ", ")+")")
+	return nil
 }
 
 // watermark refuses a second watermark on a stream that has one.
 func (c *streamCheck) watermark(n *plan.Watermark) error {
-	if !c.conf.flag("spark.sql.streaming.statefulOperator.allowMultiple") {
+	if !c.conf.flag(setting.AllowMultiple) {
 		return nil
 	}
 	found := false
@@ -242,6 +232,7 @@ func (c *streamCheck) expressions(n plan.Node) error {
 var joinNames = map[plan.JoinKind]string{
 	plan.Inner: "inner", plan.Cross: "cross", plan.LeftOuter: "left outer", plan.RightOuter: "right outer", plan.FullOuter: "full outer",
 	plan.LeftSemi: "left semi", plan.LeftAnti: "left anti",
+	plan.Existence: "existence",
 }
 
 func side(n plan.Node) string {
@@ -257,7 +248,7 @@ func (c *streamCheck) join(n *plan.Join) error {
 	name := joinNames[n.Kind]
 	refuse := unsupported("JOIN", "joinType", name, "left", side(n.Left), "right", side(n.Right))
 	switch n.Kind {
-	case plan.LeftAnti:
+	case plan.LeftAnti, plan.Existence:
 		if right {
 			return refuse
 		}
@@ -331,6 +322,10 @@ func (c *streamCheck) chains(n plan.Node) error {
 		case *plan.Aggregate:
 			if x.Streaming() {
 				what = "a grouping above a grouping"
+			}
+		case *plan.Dedup: // one that never forgets does not mind
+			if x.WithinWatermark || x.Streaming() && hasTimeKey(x) {
+				what = "dropDuplicates above a grouping"
 			}
 		case *plan.Join:
 			if x.Left.Streaming() && x.Right.Streaming() {

@@ -12,16 +12,24 @@ import (
 // outerRefs puts references in the place of the outer query's columns in an expression of a subquery.
 func (r *resolver) outerRefs(e plan.Expr) (plan.Expr, error) {
 	return plan.TransformExprUp(e, func(e plan.Expr) (plan.Expr, error) {
-		a, ok := e.(*plan.Attr)
-		if !ok {
+		ref := &plan.OuterRef{}
+		switch e := e.(type) {
+		case *plan.Attr:
+			ref.Name, ref.T, ref.Null = e.Name, e.T, e.Null
+		case *plan.OuterRef: // one of the query around the outer one
+			if r.sameLevel {
+				return e, nil
+			}
+			*ref = *e
+		default:
 			return e, nil
 		}
-		i := indexOf(*r.used, a)
-		if i < 0 {
-			i = len(*r.used)
-			*r.used = append(*r.used, a)
+		ref.Index = indexOf(*r.used, e)
+		if ref.Index < 0 {
+			ref.Index = len(*r.used)
+			*r.used = append(*r.used, e)
 		}
-		return &plan.OuterRef{Index: i, Name: a.Name, T: a.T, Null: a.Null}, nil
+		return ref, nil
 	})
 }
 
@@ -32,21 +40,24 @@ func (sc *scope) subquery(s *plan.Subquery) (plan.Expr, error) {
 		return nil, err
 	}
 	inner := *sc.r
-	inner.outer, inner.used = sc, new([]plan.Expr)
+	inner.outer, inner.used, inner.sameLevel = sc, new([]plan.Expr), false
 	child, err := inner.node(s.Plan)
 	if err != nil {
 		return nil, err
 	}
-	out := &plan.Subquery{Kind: s.Kind, Plan: child, Values: values, Outer: *inner.used}
+	if child.Streaming() {
+		return nil, errclass.New("INVALID_SUBQUERY_EXPRESSION.STREAMING_QUERY")
+	}
+	out := &plan.Subquery{Kind: s.Kind, Plan: child, Values: values, Outer: *inner.used, Origin: s.Origin}
 	cols := visible(child.Output())
 	switch s.Kind {
 	case plan.SubqueryScalar:
 		if len(cols) != 1 {
-			return nil, errclass.New("INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN", "number", strconv.Itoa(len(cols)))
+			return nil, at(errclass.New("INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN", "number", strconv.Itoa(len(cols))), s.Origin)
 		}
 	case plan.SubqueryIn:
 		if err := sc.inSubquery(out, cols); err != nil {
-			return nil, err
+			return nil, at(err, s.Origin)
 		}
 	}
 	return out, nil
@@ -65,9 +76,15 @@ func (sc *scope) inSubquery(s *plan.Subquery, cols []*plan.Attr) error {
 		return errclass.New("DATATYPE_MISMATCH.IN_SUBQUERY_LENGTH_MISMATCH", "sqlExpr", errclass.Expr(s.SQL()), "leftLength", strconv.Itoa(len(s.Values)),
 			"leftColumns", quoted(s.Values), "rightLength", strconv.Itoa(len(cols)), "rightColumns", quoted(exprsOf(cols)))
 	}
+	if err := collated("", append(exprsOf(cols), s.Values...), true); err != nil {
+		return err
+	}
 	want := make([]types.DataType, len(cols))
 	for i, a := range cols {
 		t, ok := sc.r.common([]types.DataType{plan.TypeOf(s.Values[i]), a.T})
+		if left := plan.TypeOf(s.Values[i]); !ok && types.SameShape(left, a.T) { // the fields of structs may have other names
+			t, ok = left, true
+		}
 		if !ok {
 			return errclass.New("DATATYPE_MISMATCH.IN_SUBQUERY_DATA_TYPE_MISMATCH", "sqlExpr", errclass.Expr(s.SQL()),
 				"mismatchedColumns", "("+sqlText(s.Values[i])+":"+plan.TypeOf(s.Values[i]).SimpleString()+", "+sqlText(a)+":"+a.T.SimpleString()+")", "leftType", errclass.Expr(plan.TypeOf(s.Values[i]).SQL()), "rightType", errclass.Expr(a.T.SQL()))
@@ -75,6 +92,6 @@ func (sc *scope) inSubquery(s *plan.Subquery, cols []*plan.Attr) error {
 		want[i] = t
 	}
 	s.Values = sc.r.toAll(s.Values, want)
-	s.Plan = sc.r.castTo(s.Plan, cols, want)
+	s.Plan = sc.r.castTo(s.Plan, cols, want, types.SameShape, s.Origin)
 	return nil
 }

@@ -23,6 +23,9 @@ func (r *resolver) unnest(n plan.Node) (plan.Node, error) {
 		if f, ok := n.(*plan.Filter); ok {
 			return r.unnestFilter(f)
 		}
+		if j, ok := n.(*plan.Join); ok {
+			return r.unnestJoin(j)
+		}
 		children := n.Children()
 		if len(children) != 1 {
 			return nil, notHere(n)
@@ -77,6 +80,46 @@ func (r *resolver) unnestFilter(f *plan.Filter) (plan.Node, error) {
 		n = &plan.Filter{Cond: rest, Child: n}
 	}
 	return narrow(n, f.Output()), nil
+}
+
+// unnestJoin takes the subqueries out of a join's condition: to the side whose columns they use or, of an inner join, above it.
+func (r *resolver) unnestJoin(j *plan.Join) (plan.Node, error) {
+	out := *j
+	left := &unnester{r: r, child: j.Left, done: map[string]plan.Expr{}}
+	right := &unnester{r: r, child: j.Right, done: map[string]plan.Expr{}}
+	rightCols, leftCols := plan.OutputSet(j.Right), plan.OutputSet(j.Left)
+	var on, above plan.Expr
+	for _, c := range plan.Conjuncts(j.Cond) {
+		switch {
+		case !plan.Exists(c, isSubquery):
+			on = plan.And(on, c)
+		case j.Kind == plan.Inner || j.Kind == plan.Cross:
+			above = plan.And(above, c)
+		default:
+			x, err := plan.TransformExpr(c, func(e plan.Expr) (plan.Expr, error) {
+				s, ok := e.(*plan.Subquery)
+				switch {
+				case !ok:
+					return e, nil
+				case rightCols.Within(s):
+					return right.expr(s)
+				case leftCols.Within(s):
+					return left.expr(s)
+				}
+				return nil, notHere(j)
+			})
+			if err != nil {
+				return nil, err
+			}
+			on = plan.And(on, x)
+		}
+	}
+	out.Left, out.Right, out.Cond = left.child, right.child, on
+	var n plan.Node = &out
+	if above != nil {
+		return r.unnestFilter(&plan.Filter{Cond: above, Child: n})
+	}
+	return narrow(n, j.Output()), nil
 }
 
 // unnester collects the joins that the subqueries of one node need.
@@ -137,33 +180,71 @@ func (p *pulled) cond() plan.Expr { return plan.And(p.conds...) }
 
 // semi joins the child with a subquery that is a condition of its own.
 func (u *unnester) semi(s *plan.Subquery, anti bool) error {
-	p, err := u.pull(s)
+	n, cond, err := u.partner(s, anti)
 	if err != nil {
 		return err
 	}
-	j := &plan.Join{Left: u.child, Right: p.plan, Kind: plan.LeftSemi, Cond: p.cond()}
+	j := &plan.Join{Left: u.child, Right: n, Kind: plan.LeftSemi, Cond: cond}
 	if anti {
 		j.Kind = plan.LeftAnti
 	}
-	if s.Kind == plan.SubqueryIn {
-		sc := u.r.over()
-		for i, a := range visible(p.plan.Output())[:len(s.Values)] {
-			eq, err := sc.call("==", []plan.Expr{s.Values[i], a}, plan.Origin{})
-			if err != nil {
-				return err
-			}
-			if anti && plan.NullableOf(eq) { // NOT IN holds only where no comparison is unknown
-				unknown, err := sc.call("isnull", []plan.Expr{eq}, plan.Origin{})
-				if err != nil {
-					return err
-				}
-				eq = &plan.Cond{Op: plan.OpOr, Args: []plan.Expr{eq, unknown}, T: types.Boolean, Null: true, Name: "or"}
-			}
-			j.Cond = plan.And(j.Cond, eq)
-		}
-	}
 	u.child = j
 	return nil
+}
+
+// partner is the relation in which EXISTS or IN looks for a partner of each row, and the condition. With orUnknown, a comparison that
+// is unknown counts as one that is true.
+func (u *unnester) partner(s *plan.Subquery, orUnknown bool) (plan.Node, plan.Expr, error) {
+	var cond plan.Expr
+	p, err := u.pull(s)
+	if err != nil {
+		n, _, derr := u.independent(s)
+		if derr != nil {
+			return nil, nil, err
+		}
+		p = n
+	}
+	cond = p.cond()
+	if s.Kind != plan.SubqueryIn {
+		return p.plan, cond, nil
+	}
+	sc := u.r.over()
+	for i, a := range visible(p.plan.Output())[:len(s.Values)] {
+		eq, err := sc.call("==", []plan.Expr{s.Values[i], a}, plan.Origin{})
+		if err != nil {
+			return nil, nil, err
+		}
+		if orUnknown && plan.NullableOf(eq) {
+			unknown, err := sc.call("isnull", []plan.Expr{eq}, plan.Origin{})
+			if err != nil {
+				return nil, nil, err
+			}
+			eq = &plan.Cond{Op: plan.OpOr, Args: []plan.Expr{eq, unknown}, T: types.Boolean, Null: true, Name: "or"}
+		}
+		cond = plan.And(cond, eq)
+	}
+	return p.plan, cond, nil
+}
+
+// independent prepares a subquery from which conditions cannot simply be moved out.
+func (u *unnester) independent(s *plan.Subquery) (*pulled, []*plan.Attr, error) {
+	n, err := fresh(s.Plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n, err = u.r.unnest(n); err != nil {
+		return nil, nil, err
+	}
+	own := visible(n.Output())
+	n, cols, err := u.r.depend(n, u.child, s.Outer)
+	if err != nil {
+		return nil, nil, err
+	}
+	cond, err := u.r.matching(s.Outer, cols)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &pulled{plan: narrow(n, append(slices.Clone(own), cols...)), conds: []plan.Expr{cond}}, cols, nil
 }
 
 // expr replaces the subqueries in an expression by columns that joins with the child provide.
@@ -193,10 +274,8 @@ func (u *unnester) expr(e plan.Expr) (plan.Expr, error) {
 		switch s.Kind {
 		case plan.SubqueryScalar:
 			x, err = u.scalar(&c)
-		case plan.SubqueryExists:
-			x, err = u.exists(&c)
 		default:
-			x, err = u.in(&c, isNot)
+			x, err = u.mark(&c, isNot)
 		}
 		u.done[key] = x
 		return x, err
@@ -223,8 +302,15 @@ func one() plan.Expr { return &plan.Literal{Value: int32(1), T: types.Integer} }
 // scalar joins with the one row that a subquery has, or has for each row of the child.
 func (u *unnester) scalar(s *plan.Subquery) (plan.Expr, error) {
 	p, err := u.pull(s)
+	if err == nil && !p.single && !u.groupable(p) {
+		err = errCorrelated
+	}
 	if err != nil {
-		return nil, err
+		x, derr := u.scalarOfSets(s)
+		if derr != nil {
+			return nil, correlated(s)
+		}
+		return x, nil
 	}
 	value := visible(p.plan.Output())[0]
 	if len(p.conds) == 0 && p.single {
@@ -256,7 +342,34 @@ func (u *unnester) scalar(s *plan.Subquery) (plan.Expr, error) {
 	if err := u.grouped(p, s, v, n); err != nil {
 		return nil, err
 	}
-	return singleValue(nullableAttr(n.Attr()), nullableAttr(v.Attr())), nil
+	return singleValue(nullableAttr(n.Attr()), nullableAttr(v.Attr()), s.Origin), nil
+}
+
+// groupable tells whether a subquery's conditions are equations, by whose inner sides it can be grouped.
+func (u *unnester) groupable(p *pulled) bool {
+	inner := plan.OutputSet(p.plan)
+	return !slices.ContainsFunc(p.conds, func(c plan.Expr) bool { _, _, ok := equality(c, inner); return !ok })
+}
+
+// scalarOfSets is the value of a subquery that is computed for all sets of values of the outer columns that it uses.
+func (u *unnester) scalarOfSets(s *plan.Subquery) (plan.Expr, error) {
+	p, cols, err := u.independent(s)
+	if err != nil {
+		return nil, err
+	}
+	value := visible(p.plan.Output())[0]
+	first, err := u.aggregate("first", value)
+	if err != nil {
+		return nil, err
+	}
+	count, err := u.aggregate("count", one())
+	if err != nil {
+		return nil, err
+	}
+	v, n := plan.NewAlias(first, value.Name), plan.NewAlias(count, "rows")
+	a := &plan.Aggregate{Keys: exprsOf(cols), Aggs: append(exprsOf(cols), v, n), Child: p.plan}
+	u.child = &plan.Join{Left: u.child, Right: a, Kind: plan.LeftOuter, Cond: p.cond()}
+	return singleValue(nullableAttr(n.Attr()), nullableAttr(v.Attr()), s.Origin), nil
 }
 
 // grouped joins with a grouping of a subquery by the columns that its conditions compare.
@@ -315,97 +428,23 @@ func nullableAttr(a *plan.Attr) *plan.Attr {
 	return &c
 }
 
-// exists is EXISTS as a value.
-func (u *unnester) exists(s *plan.Subquery) (plan.Expr, error) {
-	p, err := u.pull(s)
+// mark joins the child with a column that tells whether a row has a partner in the subquery. NOT IN is the absence of a partner
+// with which the comparison is true or unknown.
+func (u *unnester) mark(s *plan.Subquery, not bool) (plan.Expr, error) {
+	n, cond, err := u.partner(s, not)
 	if err != nil {
 		return nil, err
 	}
-	count, err := u.aggregate("count", one())
-	if err != nil {
-		return nil, err
-	}
-	n := plan.NewAlias(count, "rows")
-	if err := u.grouped(p, s, n); err != nil {
-		return nil, err
-	}
-	known := &plan.Cond{
-		Op: plan.OpCoalesce, Args: []plan.Expr{nullableAttr(n.Attr()), longLit(0)}, T: types.Long, Name: "coalesce",
-	}
-	return u.r.over().call(">", []plan.Expr{known, longLit(0)}, plan.Origin{})
-}
-
-// in is IN or NOT IN as a value. As in Spark it is false, not unknown, where a null is in the way.
-func (u *unnester) in(s *plan.Subquery, not bool) (plan.Expr, error) {
-	if len(s.Values) != 1 || len(s.Outer) > 0 {
-		return nil, correlated(s)
-	}
-	p, err := u.pull(s)
-	if err != nil {
-		return nil, err
-	}
-	col := visible(p.plan.Output())[0]
-	all, err := u.aggregate("count", one())
-	if err != nil {
-		return nil, err
-	}
-	notNull, err := u.aggregate("count", col)
-	if err != nil {
-		return nil, err
-	}
-	n, nn := plan.NewAlias(all, "rows"), plan.NewAlias(notNull, "values")
-	if not {
-		u.child = &plan.Join{Left: u.child, Right: &plan.Aggregate{Aggs: []plan.Expr{n, nn}, Child: p.plan}, Kind: plan.Cross}
-	}
-	right, err := fresh(&plan.Project{Cols: []plan.Expr{col}, Child: p.plan})
-	if err != nil {
-		return nil, err
-	}
-	key := right.Output()[0]
-	flag := plan.NewAlias(&plan.Literal{Value: true, T: types.Boolean}, "found")
-	k := plan.NewAlias(key, key.Name)
-	sc := u.r.over()
-	eq, err := sc.call("==", []plan.Expr{s.Values[0], k.Attr()}, plan.Origin{})
-	if err != nil {
-		return nil, err
-	}
-	right = &plan.Aggregate{Keys: []plan.Expr{key}, Aggs: []plan.Expr{k, flag}, Child: right}
-	u.child = &plan.Join{Left: u.child, Right: right, Kind: plan.LeftOuter, Cond: eq}
-	hit, err := sc.call("isnotnull", []plan.Expr{nullableAttr(flag.Attr())}, plan.Origin{})
-	if err != nil {
-		return nil, err
-	}
-	yes, no := &plan.Literal{Value: true, T: types.Boolean}, &plan.Literal{Value: false, T: types.Boolean}
+	flag := plan.NewAttr("exists", types.Boolean, s.Nullable())
+	u.child = &plan.Join{Left: u.child, Right: n, Kind: plan.Existence, Cond: cond, Mark: flag}
 	if !not {
-		return &plan.Cond{Op: plan.OpIf, Args: []plan.Expr{hit, yes, no}, T: types.Boolean, Null: s.Nullable(), Name: "if", Text: s.SQL()}, nil
+		return flag, nil
 	}
-	return u.absence(s, hit, n.Attr(), nn.Attr())
-}
-
-// absence is NOT IN: nothing was hit, and no comparison was unknown.
-func (u *unnester) absence(s *plan.Subquery, hit, rows, values plan.Expr) (plan.Expr, error) {
-	sc := u.r.over()
-	none, err := sc.call("==", []plan.Expr{rows, longLit(0)}, plan.Origin{})
-	if err != nil {
-		return nil, err
-	}
-	null, err := sc.call("isnull", []plan.Expr{s.Values[0]}, plan.Origin{})
-	if err != nil {
-		return nil, err
-	}
-	hasNull, err := sc.call("<", []plan.Expr{values, rows}, plan.Origin{})
-	if err != nil {
-		return nil, err
-	}
-	unknown := &plan.Cond{Op: plan.OpOr, Args: []plan.Expr{null, hasNull}, T: types.Boolean, Name: "or"}
-	yes, no := &plan.Literal{Value: true, T: types.Boolean}, &plan.Literal{Value: false, T: types.Boolean}
-	return &plan.Cond{
-		Op: plan.OpCase, Args: []plan.Expr{hit, no, none, yes, unknown, no, yes}, T: types.Boolean, Null: s.Nullable(), Name: "case",
-	}, nil
+	return u.r.over().call("not", []plan.Expr{flag}, plan.Origin{})
 }
 
 // singleValue gives the value of a scalar subquery, or fails where it had several rows.
-func singleValue(rows, value *plan.Attr) plan.Expr {
+func singleValue(rows, value *plan.Attr, o plan.Origin) plan.Expr {
 	f := &fn.Function{Name: "single_value"}
 	bound := &fn.Bound{
 		Args: make([]types.DataType, 2), Type: value.T, Nullable: true, NullsAreArgs: true, CanFail: true,
@@ -421,5 +460,5 @@ func singleValue(rows, value *plan.Attr) plan.Expr {
 			}
 		},
 	}
-	return &plan.Call{Fn: f, Bound: bound, Name: f.Name, Args: []plan.Expr{rows, value}, Text: "scalarsubquery()"}
+	return &plan.Call{Fn: f, Bound: bound, Name: f.Name, Args: []plan.Expr{rows, value}, Text: "scalarsubquery()", Origin: o}
 }

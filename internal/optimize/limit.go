@@ -5,7 +5,7 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-// limits makes one limit of two with nothing but projections between them: in a stream each would count rows of its own.
+// limits leaves out what a limit of no rows would compute, and makes one limit of two with nothing but projections between them: in a stream each would count rows of its own.
 func limits(n plan.Node) (plan.Node, error) {
 	outer, ok := n.(*plan.Limit)
 	if !ok {
@@ -14,6 +14,9 @@ func limits(n plan.Node) (plan.Node, error) {
 	a, ok := count(outer.N)
 	if !ok {
 		return n, nil
+	}
+	if a == 0 && !outer.Streaming() { // nothing is computed for no rows
+		return &plan.Local{Out: outer.Output()}, nil
 	}
 	if below := limited(outer.Child, a); below != nil {
 		return below, nil

@@ -28,16 +28,28 @@ func Plan(n plan.Node, o Options) (plan.Node, error) {
 	if n, err = plan.TransformUp(n, limits); err != nil {
 		return nil, err
 	}
+	if n, err = plan.TransformUp(n, factor); err != nil {
+		return nil, err
+	}
+	if n, err = pushFilters(n); err != nil {
+		return nil, err
+	}
 	if n, err = plan.TransformUp(n, notNull); err != nil {
 		return nil, err
 	}
 	if n, err = pushFilters(n); err != nil {
 		return nil, err
 	}
+	if n, err = plan.TransformUp(n, weaken); err != nil {
+		return nil, err
+	}
 	if n, err = plan.TransformUp(n, acrossKeys); err != nil {
 		return nil, err
 	}
 	if n, err = pushFilters(n); err != nil {
+		return nil, err
+	}
+	if n, err = orderJoins(n); err != nil {
 		return nil, err
 	}
 	if n, err = plan.TransformUp(n, scanFilters); err != nil {

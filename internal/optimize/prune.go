@@ -25,6 +25,8 @@ func prune(n plan.Node, need plan.IDSet) (plan.Node, error) {
 		return &s, nil
 	case *plan.Local:
 		return pruneLocal(n, need), nil
+	case *plan.Kept:
+		return pruneKept(n, need), nil
 	case *plan.Project:
 		p := &plan.Project{}
 		for _, c := range n.Cols {
@@ -45,9 +47,22 @@ func prune(n plan.Node, need plan.IDSet) (plan.Node, error) {
 		inner := with(need, n.Exprs()...)
 		return plan.MapChildren(n, func(c plan.Node) (plan.Node, error) { return pruneStored(c, inner) })
 	case *plan.Filter, *plan.Sort, *plan.Limit, *plan.Offset, *plan.Tail, *plan.Sample, *plan.Watermark, *plan.Repartition, *plan.Generate,
-		*plan.Observe, *plan.WindowFuncs:
+		*plan.Observe, *plan.TopRows:
 		inner := with(need, n.Exprs()...)
 		return plan.MapChildren(n, func(c plan.Node) (plan.Node, error) { return prune(c, inner) })
+	case *plan.WindowFuncs:
+		w := &plan.WindowFuncs{Child: n.Child}
+		for _, c := range n.Cols {
+			if need.Has(idOf(c)) {
+				w.Cols = append(w.Cols, c)
+			}
+		}
+		if len(w.Cols) == 0 {
+			return prune(n.Child, need)
+		}
+		child, err := prune(n.Child, with(need, w.Cols...))
+		w.Child = child
+		return w, err
 	case *plan.Aside:
 		return pruneAbove(n, need)
 	case *plan.Sieve:
@@ -158,6 +173,17 @@ func pruneLocal(n *plan.Local, need plan.IDSet) plan.Node {
 		l.Rows = append(l.Rows, nb)
 	}
 	return l
+}
+
+func pruneKept(n *plan.Kept, need plan.IDSet) plan.Node {
+	k := *n
+	k.Out, k.Cols = nil, nil
+	for i, a := range n.Out {
+		if need.Has(a.ID) {
+			k.Out, k.Cols = append(k.Out, a), append(k.Cols, n.Cols[i])
+		}
+	}
+	return &k
 }
 
 func pruneAggregate(n *plan.Aggregate, need plan.IDSet) (plan.Node, error) {

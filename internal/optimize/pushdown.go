@@ -33,7 +33,7 @@ func pushFilter(n plan.Node) (plan.Node, error) {
 		}), nil
 	case *plan.Repartition:
 		return split(f, deterministic, func(down plan.Expr) plan.Node {
-			return &plan.Repartition{N: c.N, Shuffle: c.Shuffle, Keys: c.Keys, Child: &plan.Filter{Cond: down, Child: c.Child}}
+			return c.WithChildren([]plan.Node{&plan.Filter{Cond: down, Child: c.Child}})
 		}), nil
 	case *plan.Expand, *plan.Generate:
 		return split(f, func(e plan.Expr) bool { return passing(e, c) }, func(down plan.Expr) plan.Node {
@@ -187,7 +187,8 @@ func throughAggregate(f *plan.Filter, a *plan.Aggregate) (plan.Node, error) {
 			return false
 		}
 		lowered[e] = low
-		return deterministic(low) && below.Within(low) && onKeys(low, canon)
+		// A condition without columns stays above, as in Spark: the grouping keeps its state although nothing comes out.
+		return deterministic(low) && len(plan.References(e)) > 0 && below.Within(low) && onKeys(low, canon)
 	}
 	var low, high []plan.Expr
 	for _, c := range plan.Conjuncts(f.Cond) {
@@ -253,13 +254,18 @@ func sides(k plan.JoinKind) (above, on [2]bool) {
 		return [2]bool{false, true}, [2]bool{true, false}
 	case plan.LeftSemi:
 		return [2]bool{true, false}, [2]bool{true, true}
-	case plan.LeftAnti:
+	case plan.LeftAnti, plan.Existence:
 		return [2]bool{true, false}, [2]bool{false, true}
 	}
 	return above, on
 }
 
 func throughJoin(f *plan.Filter, j *plan.Join) plan.Node {
+	if kind := plainer(f, j); kind != j.Kind {
+		plain := *j
+		plain.Kind = kind
+		return &plan.Filter{Cond: f.Cond, Child: &plain}
+	}
 	above, _ := sides(j.Kind)
 	left, right, rest := bySide(plan.Conjuncts(f.Cond), j, above)
 	if len(left)+len(right) == 0 {

@@ -109,6 +109,7 @@ func (p *Planner) grouping(n *plan.Aggregate, w *panes, b *bind.Binder, h *exec.
 			return nil, nil, err
 		}
 	}
+	h.Arrange = p.arrange(n.Child, n.Keys, n.Aggs)
 	cols, err := p.over(out).All(results)
 	if err != nil {
 		return nil, nil, err
@@ -143,7 +144,7 @@ func replaceKeys(e plan.Expr, keys []plan.Expr, attrs []*plan.Attr) (plan.Expr, 
 }
 
 func (p *Planner) aggExpr(a *plan.Agg, all func([]plan.Expr) ([]exec.Expr, error)) (exec.AggExpr, error) {
-	x := exec.AggExpr{Bound: a.Bound, Distinct: a.Distinct}
+	x := exec.AggExpr{Bound: a.Bound, Distinct: a.Distinct, Place: a.Origin.Context}
 	var err error
 	if x.Args, err = all(a.Args); err != nil {
 		return x, err

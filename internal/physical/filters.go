@@ -13,8 +13,8 @@ var mirrored = map[source.FilterOp]source.FilterOp{
 	source.Less: source.Greater, source.LessEqual: source.GreaterEqual, source.Greater: source.Less, source.GreaterEqual: source.LessEqual,
 }
 
-// sourceFilters translates the conjuncts that compare a column with constants; others are left to the Filter above the scan.
-func sourceFilters(e plan.Expr) []source.Filter {
+// SourceFilters translates the conjuncts that compare a column with constants; others are left to the Filter above the scan.
+func SourceFilters(e plan.Expr) []source.Filter {
 	var out []source.Filter
 	for _, c := range plan.Conjuncts(e) {
 		if f, ok := sourceFilter(c); ok {

@@ -14,14 +14,16 @@ func (p *Planner) over(attrs []*plan.Attr) *bind.Binder { return bind.New(attrs,
 var joinKinds = map[plan.JoinKind]exec.JoinKind{
 	plan.Inner: exec.JoinInner, plan.Cross: exec.JoinInner, plan.LeftOuter: exec.JoinOuter, plan.RightOuter: exec.JoinOuter,
 	plan.FullOuter: exec.JoinFull, plan.LeftSemi: exec.JoinSemi, plan.LeftAnti: exec.JoinAnti,
+	plan.Existence: exec.JoinMark,
 }
 
-// join builds a hash table of one side: of the right one, except where the right side's rows must all come out or where only it
-// is a stream. A side that was turned around is put back by a projection.
+// join builds a hash table of one side: of the right one, except where the right side's rows must all come out, only it is a stream, or Spark
+// builds one of the left side, which shows in the order of rows. A side that was turned around is put back by a projection.
 func (p *Planner) join(n *plan.Join) (exec.Op, error) {
 	pairs, others := plan.EquiKeys(n.Cond, plan.OutputSet(n.Left), plan.OutputSet(n.Right))
 	rest := plan.And(others...)
-	turn := n.Kind == plan.RightOuter || (n.Right.Streaming() && !n.Left.Streaming() && (n.Kind == plan.Inner || n.Kind == plan.Cross))
+	inner := n.Kind == plan.Inner || n.Kind == plan.Cross
+	turn := n.Kind == plan.RightOuter || inner && (n.Right.Streaming() && !n.Left.Streaming() || !n.Streaming() && smaller(n.Left, n.Right))
 	probe, build := n.Left, n.Right
 	if turn {
 		probe, build = build, probe

@@ -21,6 +21,9 @@ type Planner struct {
 	Zone *time.Location
 	// Now is the query's clock in microseconds, for arguments that are evaluated while planning.
 	Now int64
+	// Slices is how many parts rows that come with the plan and ranges are cut into, which functions of a row's part and sums of doubles show; 0
+	// leaves it to the operators.
+	Slices int
 	// Stateful plans the nodes of a streaming query that keep state; nil for batch queries.
 	Stateful StatefulPlanner
 }
@@ -37,15 +40,23 @@ func (p *Planner) Plan(n plan.Node) (exec.Op, error) {
 			return op, err
 		}
 	}
+	if p.Slices > 1 && local(n) {
+		whole := *p
+		whole.Slices = 0
+		op, err := whole.Plan(n)
+		return &exec.Cut{In: op, Slices: p.Slices}, err
+	}
 	switch n := n.(type) {
 	case *plan.Local:
 		return &exec.Values{Batches: n.Rows, Out: attrTypes(n.Out)}, nil
 	case *plan.OneRow:
 		return &exec.Values{Batches: []*vec.Batch{vec.NewBatch(1)}}, nil
 	case *plan.Range:
-		return &exec.Range{Start: n.Start, End: n.End, Step: n.Step}, nil
+		return &exec.Range{Start: n.Start, End: n.End, Step: n.Step, Slices: p.slices(n)}, nil
 	case *plan.Scan:
 		return p.scan(n)
+	case *plan.Kept:
+		return p.kept(n)
 	case *plan.Project:
 		return p.project(n)
 	case *plan.Filter:
@@ -72,8 +83,16 @@ func (p *Planner) Plan(n plan.Node) (exec.Op, error) {
 		return p.union(n)
 	case *plan.Join:
 		return p.join(n)
+	case *plan.TopRows:
+		return p.topRows(n)
+	case *plan.Recursive:
+		return p.recursive(n)
+	case *plan.RecursiveRef:
+		return &exec.RecursiveRef{ID: uint64(n.ID), Name: n.Name, Out: attrTypes(n.Out)}, nil
 	case *plan.Expand:
 		return p.expand(n)
+	case *plan.WindowFuncs:
+		return p.windowFuncs(n)
 	case *plan.Generate:
 		return p.generate(n)
 	case *plan.Sample:
@@ -123,6 +142,25 @@ func Schema(attrs []*plan.Attr) types.StructType {
 	return st
 }
 
+// slices is how many parts a range has, or 0.
+func (p *Planner) slices(n *plan.Range) int {
+	if n.Parts > 0 {
+		return n.Parts
+	}
+	return p.Slices
+}
+
+// local tells whether a plan is rows that came with it, and what Spark computes of them while it optimises.
+func local(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Local:
+		return true
+	case *plan.Project, *plan.Filter, *plan.Limit, *plan.Aliased, *plan.View, *plan.Hint, *plan.Tagged:
+		return local(n.Children()[0])
+	}
+	return false
+}
+
 func (p *Planner) scan(n *plan.Scan) (exec.Op, error) {
 	table, ok := n.Source.(source.Batch)
 	if !ok || n.Stream {
@@ -138,7 +176,7 @@ func Want(n *plan.Scan) source.Projection {
 		w.Columns[i] = a.Name
 	}
 	for _, f := range n.Filters {
-		w.Filters = append(w.Filters, sourceFilters(f)...)
+		w.Filters = append(w.Filters, SourceFilters(f)...)
 	}
 	return w
 }
@@ -172,7 +210,7 @@ func (p *Planner) sort(n *plan.Sort, limit int64) (exec.Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &exec.Sort{In: in, Limit: limit}
+	s := &exec.Sort{In: in, Limit: limit, Local: !n.Global}
 	b := p.Binder(n.Child)
 	for _, o := range n.Orders {
 		e, err := b.Expr(o.Child)
@@ -250,7 +288,7 @@ func (p *Planner) distinct(child plan.Node, keys []*plan.Attr) (exec.Op, error) 
 	if err != nil {
 		return nil, err
 	}
-	h := &exec.HashAgg{In: in}
+	h := &exec.HashAgg{In: in, Arrange: p.arrange(child, exprs(keys), nil)}
 	b := p.Binder(child)
 	for _, k := range keys {
 		e, err := b.Expr(k)
@@ -268,37 +306,53 @@ func (p *Planner) distinct(child plan.Node, keys []*plan.Attr) (exec.Op, error) 
 // dedup keeps the first row of each key: an aggregation of the other columns by "first".
 func (p *Planner) dedup(n *plan.Dedup) (exec.Op, error) {
 	out := n.Child.Output()
-	keys := plan.IDSet{}
+	var keys []*plan.Attr
+	place := map[plan.ID]int{}
 	for _, k := range n.Keys {
-		keys.AddAll(k)
+		if a := plan.AttrOf(k); a != nil {
+			if _, ok := place[a.ID]; !ok {
+				place[a.ID] = len(keys)
+				keys = append(keys, a)
+			}
+		}
 	}
-	if len(n.Keys) == 0 || len(keys) == len(out) {
+	if len(keys) == 0 || len(keys) == len(out) {
 		return p.distinct(n.Child, out)
 	}
 	in, err := p.Plan(n.Child)
 	if err != nil {
 		return nil, err
 	}
-	h := &exec.HashAgg{In: in}
+	h := &exec.HashAgg{In: in, Arrange: p.arrange(n.Child, exprs(keys), nil)}
+	if h.Nulls == exec.NullsLast {
+		h.Nulls = exec.NullsBehind
+	}
 	b := p.Binder(n.Child)
-	order := make([]exec.Expr, len(out))
-	others := 0
-	for i, a := range out {
-		e, err := b.Expr(a)
+	for _, k := range keys {
+		e, err := b.Expr(k)
 		if err != nil {
 			return nil, err
 		}
-		if keys.Has(a.ID) {
-			order[i] = exec.ColumnExpr(len(h.Keys), a.T)
-			h.Keys = append(h.Keys, e)
+		h.Keys = append(h.Keys, e)
+	}
+	order := make([]exec.Expr, len(out))
+	for i, a := range out {
+		if at, ok := place[a.ID]; ok {
+			order[i] = exec.ColumnExpr(at, a.T)
 			continue
+		}
+		e, err := b.Expr(a)
+		if err != nil {
+			return nil, err
 		}
 		bound, err := bindFirst(a)
 		if err != nil {
 			return nil, err
 		}
-		order[i] = exec.ColumnExpr(len(keys)+others, a.T)
-		others++
+		if wide(a) {
+			h.Order = exec.ByKey
+		}
+		order[i] = exec.ColumnExpr(len(keys)+len(h.Aggs), a.T)
 		h.Aggs = append(h.Aggs, exec.AggExpr{Bound: bound, Args: []exec.Expr{e}})
 	}
 	return &exec.Project{In: h, Cols: order}, nil
@@ -314,6 +368,29 @@ func (p *Planner) union(n *plan.Union) (exec.Op, error) {
 		u.Ins = append(u.Ins, in)
 	}
 	return u, nil
+}
+
+func (p *Planner) topRows(n *plan.TopRows) (exec.Op, error) {
+	in, err := p.Plan(n.Child)
+	if err != nil {
+		return nil, err
+	}
+	top := &exec.TopRows{In: in, Rank: exec.SortKey{Desc: n.Order.Desc}, N: n.N, Last: n.Last, Ranked: n.Ranked}
+	top.Key = slices.IndexFunc(n.Child.Output(), func(a *plan.Attr) bool { return a.ID == n.Key.ID })
+	top.Rank.Expr, err = p.Binder(n.Child).Expr(n.Order.Child)
+	return top, err
+}
+
+func (p *Planner) recursive(n *plan.Recursive) (exec.Op, error) {
+	anchor, err := p.Plan(n.Anchor)
+	if err != nil {
+		return nil, err
+	}
+	step, err := p.Plan(n.Step)
+	if err != nil {
+		return nil, err
+	}
+	return &exec.Recursive{ID: uint64(n.ID), Name: n.Name, Anchor: anchor, Step: step, Levels: n.Levels, Rows: n.Rows}, nil
 }
 
 func (p *Planner) expand(n *plan.Expand) (exec.Op, error) {
@@ -362,6 +439,8 @@ func (p *Planner) generate(n *plan.Generate) (exec.Op, error) {
 		op.Position = true
 	case "inline", "inline_outer":
 		op.Inline = true
+	case "variant_explode", "variant_explode_outer":
+		op.Position, op.Inline = true, true
 	default:
 		return nil, Unsupported(n)
 	}
@@ -369,12 +448,12 @@ func (p *Planner) generate(n *plan.Generate) (exec.Op, error) {
 }
 
 func (p *Planner) sample(n *plan.Sample) (exec.Op, error) {
-	if n.WithReplacement {
-		return nil, Unsupported(n)
-	}
 	in, err := p.Plan(n.Child)
 	if err != nil {
 		return nil, err
+	}
+	if n.WithReplacement {
+		return &exec.Draw{In: in, Mean: n.Hi - n.Lo, Seed: n.Seed}, nil
 	}
 	rand, err := bindRand(n.Seed)
 	if err != nil {
@@ -383,11 +462,29 @@ func (p *Planner) sample(n *plan.Sample) (exec.Op, error) {
 	return &exec.Sample{In: in, Lo: n.Lo, Hi: n.Hi, Random: rand}, nil
 }
 
-// repartition has one visible effect in this engine: coalesce(1) and repartition(1) give a single part, hence a single file.
 func (p *Planner) repartition(n *plan.Repartition) (exec.Op, error) {
 	in, err := p.Plan(n.Child)
-	if err != nil || n.N != 1 {
-		return in, err
+	if err != nil {
+		return nil, err
 	}
-	return &exec.Coalesce{In: in}, nil
+	if !n.Shuffle || n.N == 1 {
+		return &exec.Coalesce{In: in, N: n.N}, nil
+	}
+	x := &exec.Exchange{In: in, N: n.N, Joined: n.Joined || n.N == 0}
+	b := p.Binder(n.Child)
+	for _, k := range n.Keys {
+		key := exec.SortKey{NullsFirst: true}
+		x.By = exec.PlaceByHash
+		if o, ok := k.(*plan.SortOrder); ok {
+			x.By, k, key = exec.PlaceByRange, o.Child, exec.SortKey{Desc: o.Desc, NullsFirst: o.NullsFirst}
+		}
+		if key.Expr, err = b.Expr(k); err != nil {
+			return nil, err
+		}
+		x.Keys = append(x.Keys, key)
+	}
+	if n.ByNumber {
+		x.By = exec.PlaceByNumber
+	}
+	return x, nil
 }

@@ -2,41 +2,71 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // Canon is a text that is equal for two resolved expressions exactly when they compute the same: names, aliases and origins are
-// not in it, identities and types are.
+// not in it, identities and types are. Parameters of lambdas are told by their place.
 func Canon(e Expr) string {
-	var b strings.Builder
-	canon(&b, e)
-	return b.String()
+	var c canonText
+	c.write(e)
+	return c.b.String()
 }
 
 // Same tells whether two resolved expressions compute the same.
 func Same(a, b Expr) bool { return a == b || Canon(a) == Canon(b) }
 
-func canon(b *strings.Builder, e Expr) {
+type canonText struct {
+	b strings.Builder
+	// params are the parameters of the lambdas around what is written, the outermost first.
+	params []*LambdaVar
+}
+
+func (c *canonText) write(e Expr) {
+	b := &c.b
 	switch e := e.(type) {
 	case *Attr:
 		b.WriteString("#" + strconv.FormatUint(uint64(e.ID), 10))
 		return
 	case *LambdaVar:
-		b.WriteString("$" + strconv.FormatUint(uint64(e.ID), 10))
+		for i, p := range slices.Backward(c.params) {
+			if p.ID == e.ID {
+				b.WriteString("$" + strconv.Itoa(i))
+				return
+			}
+		}
+		b.WriteString("$#" + strconv.FormatUint(uint64(e.ID), 10))
+		return
+	case *Lambda:
+		outer := len(c.params)
+		c.params = append(c.params, e.Params...)
+		b.WriteString("lambda")
+		for _, p := range e.Params {
+			b.WriteString(" " + p.T.SQL())
+		}
+		b.WriteByte('(')
+		c.write(e.Body)
+		b.WriteByte(')')
+		c.params = c.params[:outer]
 		return
 	case *Literal:
 		fmt.Fprintf(b, "%T:%s:%#v", e.T, e.T.SimpleString(), e.Value)
 		return
 	case *Alias:
-		canon(b, e.Child)
+		c.write(e.Child)
 		return
 	case *Cast:
 		fmt.Fprintf(b, "cast%d<%s>", e.Mode, e.To.SQL())
 	case *Call:
-		b.WriteString(strings.ToLower(e.Name))
+		name := strings.ToLower(e.Name)
+		if name == "-" && len(e.Args) == 1 {
+			name = "negative"
+		}
+		b.WriteString(name)
 		if e.Fn != nil {
-			b.WriteString("/" + e.Fn.Name)
+			b.WriteString("/" + e.Fn.Name + e.Fn.ID)
 		}
 	case *HigherOrder:
 		b.WriteString(strings.ToLower(e.Name))
@@ -47,9 +77,9 @@ func canon(b *strings.Builder, e Expr) {
 	case *Field:
 		fmt.Fprintf(b, "field%d", e.Ordinal)
 	case *Agg:
-		fmt.Fprintf(b, "agg %s/%s %t %t %t", strings.ToLower(e.Name), e.Fn.Name, e.Distinct, e.IgnoreNulls, e.Filter != nil)
+		fmt.Fprintf(b, "agg %s/%s %t %t %t", strings.ToLower(e.Name), e.Fn.Name+e.Fn.ID, e.Distinct, e.IgnoreNulls, e.Filter != nil)
 		if e.Within {
-			fmt.Fprintf(b, " within %t", e.Desc)
+			fmt.Fprintf(b, " within %t %v", e.Desc, e.Keys)
 		}
 	case *SortOrder:
 		fmt.Fprintf(b, "order %t %t", e.Desc, e.NullsFirst)
@@ -74,7 +104,7 @@ func canon(b *strings.Builder, e Expr) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		canon(b, k)
+		c.write(k)
 	}
 	b.WriteByte(')')
 }

@@ -57,10 +57,12 @@ type Star struct {
 	Target []string
 	PlanID int64
 	Except [][]string
+	Origin Origin
 }
 
 // ColumnRegex is df.colRegex.
 type ColumnRegex struct {
+	Table   string // of the columns meant, or ""
 	Pattern string
 	PlanID  int64
 }
@@ -78,6 +80,15 @@ type Func struct {
 	// Internal is set for names that the Connect protocol may use and SQL text may not.
 	Internal bool
 	Origin   Origin
+}
+
+// RowName is how (a, b) of SQL is called: a struct that is named by the names of its fields and their values.
+const RowName = "(,)"
+
+// IsRow tells whether an expression is (a, b) or struct(a, b), which may stand for several values.
+func IsRow(e Expr) (*Func, bool) {
+	f, ok := e.(*Func)
+	return f, ok && len(f.Name) == 1 && (f.Name[0] == "struct" || f.Name[0] == RowName)
 }
 
 // Extract is child[key] or child.key before the kind of access is known.
@@ -100,6 +111,8 @@ type Literal struct {
 	T     types.DataType
 	// Text is how the literal was written where that differs from its value's own form.
 	Text string
+	// Origin is the place of a number in SQL: it may stand for a column of the select list.
+	Origin Origin
 }
 
 // Attr is a resolved column of some relation's output.
@@ -207,7 +220,9 @@ type WindowFunc struct {
 	T           types.DataType
 	Null        bool
 	IgnoreNulls bool
-	Origin      Origin
+	// N is the number of rows, or of buckets, that one of Args says.
+	N      int64
+	Origin Origin
 }
 
 // Field takes field Ordinal of a struct.
@@ -229,7 +244,9 @@ type Agg struct {
 	Filter      Expr
 	// Within is set for WITHIN GROUP (ORDER BY x), where x is the first argument; Desc is its direction.
 	Within, Desc bool
-	Origin       Origin
+	// Keys are the sort keys of an aggregate that lists its values in another order than their own; they are the last of Args.
+	Keys   []agg.Key
+	Origin Origin
 }
 
 // SortOrder is one key of an ordering.
@@ -237,6 +254,7 @@ type SortOrder struct {
 	Child      Expr
 	Desc       bool
 	NullsFirst bool
+	Origin     Origin
 }
 
 // TimeWindow is window(time, duration[, slide[, start]]) before the analyser turns it into a projection (tumbling) or an
@@ -281,7 +299,8 @@ type Subquery struct {
 	Plan   Node
 	Values []Expr
 	// Outer are the expressions of the query around that Plan uses; there it has an OuterRef in the place of each.
-	Outer []Expr
+	Outer  []Expr
+	Origin Origin
 }
 
 // OuterRef stands in a subquery's plan for entry Index of the Subquery's Outer. The analyser replaces subqueries by joins and leaves
@@ -296,9 +315,15 @@ type OuterRef struct {
 // FrameBound is one end of a window frame: an offset expression, or nil for CURRENT ROW; Unbounded goes over it.
 type FrameBound struct {
 	Unbounded bool
-	Offset    Expr
+	// Outward is set for UNBOUNDED at the wrong end, such as BETWEEN UNBOUNDED FOLLOWING AND ...
+	Outward bool
+	Offset  Expr
 	// Preceding is set for n PRECEDING of SQL text, whose Offset is minus n. It only matters for printing.
 	Preceding bool
+	// Text is how the bound is shown where its offset was cast.
+	Text string
+	// Value is what the order key is at a bound that is a distance from the current row's key. The analyser sets it.
+	Value Expr
 }
 
 // Over is a window function call: Fn over a window.
@@ -311,6 +336,8 @@ type Over struct {
 	Lo, Hi    FrameBound
 	// Window is a name from the WINDOW clause that was not yet looked up.
 	Window string
+	// Origin is the place of the call with its window, Spec that of the window's brackets.
+	Origin, Spec Origin
 }
 
 // Generator is a resolved generator function (explode, inline, ...) in a Generate node.

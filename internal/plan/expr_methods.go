@@ -263,9 +263,9 @@ func (e *OuterRef) Kids() []Expr { return nil }
 // WithKids implements Expr.
 func (e *OuterRef) WithKids([]Expr) Expr { return e }
 
-// Kids implements Expr: the function, the partition and order keys, the frame's offsets.
+// Kids implements Expr: the function, the partition and order keys, the frame's offsets and the keys at them.
 func (e *Over) Kids() []Expr {
-	return join([]Expr{e.Fn}, e.Partition, orders(e.Order), opt(e.Lo.Offset), opt(e.Hi.Offset))
+	return join([]Expr{e.Fn}, e.Partition, orders(e.Order), opt(e.Lo.Offset), opt(e.Hi.Offset), opt(e.Lo.Value), opt(e.Hi.Value))
 }
 
 // WithKids implements Expr.
@@ -274,6 +274,7 @@ func (e *Over) WithKids(kids []Expr) Expr {
 	c.Fn = t.take(1)[0]
 	c.Partition, c.Order = t.take(len(e.Partition)), asOrders(t.take(len(e.Order)))
 	c.Lo.Offset, c.Hi.Offset = t.opt(e.Lo.Offset), t.opt(e.Hi.Offset)
+	c.Lo.Value, c.Hi.Value = t.opt(e.Lo.Value), t.opt(e.Hi.Value)
 	return &c
 }
 
@@ -327,7 +328,7 @@ func (e *Cast) Type() types.DataType { return e.To }
 // Nullable implements Typed. As in Spark the types alone decide, whatever the mode.
 func (e *Cast) Nullable() bool {
 	from := TypeOf(e.Child)
-	return NullableOf(e.Child) || from == nil || fn.ForcesNull(from, e.To) || e.Mode == CastTry && !types.Equal(from, e.To)
+	return NullableOf(e.Child) || from == nil || fn.ForcesNull(from, e.To) || e.Mode == CastTry && !fn.UpCast(from, e.To)
 }
 
 // Type implements Typed.

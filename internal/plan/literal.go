@@ -45,6 +45,10 @@ func (s style) value(v any, t types.DataType) string {
 		return s.quoted("TIMESTAMP", timestampText(int64(v)))
 	case types.MicrosNTZ:
 		return s.quoted("TIMESTAMP_NTZ", timestampText(int64(v)))
+	case types.Decimal:
+		return decimalText(v)
+	case types.TimeOfDay:
+		return s.quoted("TIME", fmt.Sprint(v))
 	case types.Interval:
 		return s.quoted("INTERVAL", intervalText(v))
 	case types.YearMonth:
@@ -68,8 +72,38 @@ func (s style) quoted(kind, text string) string {
 	return kind + " '" + text + "'"
 }
 
-func timestampText(micros int64) string {
-	text := time.UnixMicro(micros).UTC().Format("2006-01-02 15:04:05.000000")
+// decimalText is a decimal as Java prints it: with an exponent if it begins with more than five zeros behind the point.
+func decimalText(v types.Decimal) string {
+	digits := strings.TrimPrefix(types.Decimal{Unscaled: v.Unscaled}.String(), "-")
+	exp := len(digits) - 1 - v.Scale
+	if exp >= -6 {
+		return v.String()
+	}
+	text := digits[:1]
+	if len(digits) > 1 {
+		text += "." + digits[1:]
+	}
+	if v.Unscaled.Sign() < 0 {
+		text = "-" + text
+	}
+	return text + "E" + strconv.Itoa(exp)
+}
+
+func timestampText(micros int64) string { return timestampIn(micros, time.UTC) }
+
+// InZone is the literal with the text that its timestamp has in a time zone; other literals are returned as they are.
+func (e *Literal) InZone(zone *time.Location) *Literal {
+	v, ok := e.Value.(types.Micros)
+	if !ok || e.Text != "" || zone == nil || zone == time.UTC {
+		return e
+	}
+	l := *e
+	l.Text = pretty.quoted("TIMESTAMP", timestampIn(int64(v), zone))
+	return &l
+}
+
+func timestampIn(micros int64, zone *time.Location) string {
+	text := time.UnixMicro(micros).In(zone).Format("2006-01-02 15:04:05.000000")
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"strconv"
 
 	"github.com/millrace/millrace/types"
@@ -23,6 +24,22 @@ func setMeta(meta, key string, value any) string {
 
 func dropMeta(meta, key string) string {
 	return types.Field{Metadata: meta}.WithoutMetadata(key).Metadata
+}
+
+// CurrentDefaultKey is the metadata key of a column's default, the text of an expression.
+const CurrentDefaultKey = "CURRENT_DEFAULT"
+
+// DefaultOf is the text of a column's default, or "".
+func DefaultOf(f types.Field) string { return MetadataText(f, CurrentDefaultKey) }
+
+// MetadataText is a text in the metadata of a column, or "".
+func MetadataText(f types.Field, key string) string {
+	raw, ok := f.MetadataValue(key)
+	var text string
+	if !ok || json.Unmarshal(raw, &text) != nil {
+		return ""
+	}
+	return text
 }
 
 // eventTime reads the mark of a watermark.

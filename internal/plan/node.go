@@ -31,7 +31,9 @@ type Named struct {
 	Options map[string]string
 	Stream  bool // readStream.table or STREAM(t)
 	Time    *TimeTravel
-	Origin  Origin
+	// Home is the database of a view's names: they mean tables in it, and no temporary views. Empty for the current one.
+	Home   string
+	Origin Origin
 }
 
 // TimeTravel is VERSION or TIMESTAMP AS OF.
@@ -100,6 +102,16 @@ type Scan struct {
 	Filters []Expr
 }
 
+// Kept is a relation whose rows are kept from one query to the next. Its Child, which computes those that are not there yet, is
+// finished and no part of the plan around it.
+type Kept struct {
+	Name  string
+	Out   []*Attr
+	Cols  []int // places of Out in the store
+	Child Node  // nil when all rows are there
+	Store any
+}
+
 // View marks a temp view's plan, for trees and qualifiers.
 type View struct {
 	Name  []string
@@ -118,12 +130,16 @@ type Project struct {
 	// Hidden are columns of Child that operators above may still name though they are not in Cols: the other side's keys of a
 	// USING join. The analyser drops them.
 	Hidden []*Attr
+	Origin Origin
 }
 
 // WithColumns adds or replaces columns by name.
 type WithColumns struct {
 	Cols  []*Alias
 	Child Node
+	// Replace is set for SET of SQL, which adds no column.
+	Replace bool
+	Origin  Origin
 }
 
 // Rename renames columns: DataFrame.withColumnsRenamed.
@@ -132,9 +148,10 @@ type Rename struct {
 	Child    Node
 }
 
-// Drop removes columns.
+// Drop removes columns, and all those of some names.
 type Drop struct {
 	Cols  []Expr
+	Names []string
 	Child Node
 }
 
@@ -152,8 +169,9 @@ type ToSchema struct {
 
 // Filter keeps the rows for which Cond is true.
 type Filter struct {
-	Cond  Expr
-	Child Node
+	Cond   Expr
+	Child  Node
+	Origin Origin
 }
 
 // GroupKind is how an Aggregate groups.
@@ -182,10 +200,19 @@ type Aggregate struct {
 	PivotValues  []Expr
 	// ImplicitKeys is set for SQL's PIVOT, which groups by all columns that neither Aggs nor PivotCol mention.
 	ImplicitKeys bool
+	// Clause is the place of GROUP BY and its keys.
+	Origin, Clause Origin
 }
 
 // Having is a HAVING condition that may use aggregates; the analyser turns it into a Filter.
 type Having struct {
+	Cond   Expr
+	Child  Node
+	Origin Origin
+}
+
+// Qualify is a QUALIFY condition, which may use window functions; the analyser turns it into a Filter.
+type Qualify struct {
 	Cond  Expr
 	Child Node
 }
@@ -195,18 +222,21 @@ type Sort struct {
 	Orders []*SortOrder
 	Global bool
 	Child  Node
+	Origin Origin
 }
 
 // Limit keeps the first N rows.
 type Limit struct {
-	N     Expr
-	Child Node
+	N      Expr
+	Child  Node
+	Origin Origin
 }
 
 // Offset drops the first N rows.
 type Offset struct {
-	N     Expr
-	Child Node
+	N      Expr
+	Child  Node
+	Origin Origin
 }
 
 // Tail keeps the last N rows.
@@ -216,7 +246,10 @@ type Tail struct {
 }
 
 // Distinct drops equal rows.
-type Distinct struct{ Child Node }
+type Distinct struct {
+	Child  Node
+	Origin Origin
+}
 
 // Dedup drops rows that are equal in Keys; without keys, in all columns.
 type Dedup struct {
@@ -231,8 +264,11 @@ type Aliased struct {
 	Name    string
 	Columns []string
 	Child   Node
+	Origin  Origin
 	// Path is the qualified name of a table, which ends with Name; nil for any other relation.
 	Path []string
+	// Def is the common table expression that it is a reference to, or 0.
+	Def ID
 }
 
 // With defines common table expressions for Child.
@@ -240,7 +276,12 @@ type With struct {
 	Names     []string
 	Plans     []Node
 	Recursive bool
-	Child     Node
+	// Levels are the MAX RECURSION LEVEL of each, 0 for none; nil when none has one.
+	Levels []int64
+	// Frames is set when the plans are DataFrames that a program has named: all references to one share its columns.
+	Frames bool
+	Child  Node
+	Origin Origin
 }
 
 // Watermark marks column Col (resolved: an *Attr) as event time with a delay.
@@ -269,22 +310,28 @@ type Generate struct {
 	Out       []*Attr // generated columns
 	Names     []string
 	Child     Node
+	Origin    Origin
 }
 
 // Sample keeps a random part of the rows.
 type Sample struct {
 	Lo, Hi          float64
 	WithReplacement bool
-	Seed            int64
-	Child           Node
+	// Ordered sorts the rows of each partition first, by all columns that have an order, so that samples of the same rows fit together.
+	Ordered bool
+	Seed    int64
+	Child   Node
 }
 
-// Repartition changes the number or the hashing of partitions; in this engine only its visible effects matter.
+// Repartition deals rows out to N partitions, or as many as there are after an exchange if N is 0: by the hash of Keys, by their order if they
+// are SortOrders, by the number that the only key is if ByNumber is set, in turn if there are none. Without Shuffle partitions are only joined.
 type Repartition struct {
-	N       int
-	Shuffle bool
-	Keys    []Expr
-	Child   Node
+	N        int
+	Shuffle  bool
+	Keys     []Expr
+	ByNumber bool
+	Joined   bool // partitions are joined while they are small, even if N says how many there are
+	Child    Node
 }
 
 // Hint is a plan hint.
@@ -341,6 +388,8 @@ const (
 	FullOuter
 	LeftSemi
 	LeftAnti
+	// Existence gives every row of the left side with a column, Mark, that tells whether it has a partner.
+	Existence
 )
 
 // Join joins two relations.
@@ -351,6 +400,8 @@ type Join struct {
 	Using       []string
 	Natural     bool
 	Lateral     bool
+	Mark        *Attr // Existence
+	Origin      Origin
 }
 
 // SetKind is a set operation.
@@ -367,6 +418,7 @@ type SetOp struct {
 	Kind        SetKind
 	All         bool
 	Left, Right Node
+	Origin      Origin
 }
 
 // Union concatenates relations. SQL's UNION is a Distinct over it.
@@ -375,7 +427,8 @@ type Union struct {
 	ByName       bool
 	AllowMissing bool
 	// Out are the resolved columns: names of the first input, merged types and nullability.
-	Out []*Attr
+	Out    []*Attr
+	Origin Origin
 }
 
 // Clock are the values that a micro-batch's plan depends on besides its data.

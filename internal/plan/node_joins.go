@@ -31,6 +31,8 @@ func (n *Join) Output() []*Attr {
 	switch n.Kind {
 	case LeftSemi, LeftAnti:
 		return left
+	case Existence:
+		return append(slices.Clone(left), n.Mark)
 	case LeftOuter:
 		return slices.Concat(left, nullable(n.Right.Output()))
 	case RightOuter:

@@ -135,6 +135,24 @@ func (n *Scan) Output() []*Attr { return n.Out }
 func (n *Scan) Streaming() bool { return n.Stream }
 
 // Children implements Node.
+func (n *Kept) Children() []Node { return nil }
+
+// WithChildren implements Node.
+func (n *Kept) WithChildren(c []Node) Node { return noChildren(n, c) }
+
+// Exprs implements Node.
+func (n *Kept) Exprs() []Expr { return nil }
+
+// WithExprs implements Node.
+func (n *Kept) WithExprs([]Expr) Node { return n }
+
+// Output implements Node.
+func (n *Kept) Output() []*Attr { return n.Out }
+
+// Streaming implements Node.
+func (n *Kept) Streaming() bool { return false }
+
+// Children implements Node.
 func (n *CachedRemote) Children() []Node { return nil }
 
 // WithChildren implements Node.

@@ -97,7 +97,11 @@ func (n *Project) Streaming() bool { return n.Child.Streaming() }
 func (n *WithColumns) Children() []Node { return []Node{n.Child} }
 
 // WithChildren implements Node.
-func (n *WithColumns) WithChildren(c []Node) Node { return &WithColumns{Cols: n.Cols, Child: c[0]} }
+func (n *WithColumns) WithChildren(c []Node) Node {
+	w := *n
+	w.Child = c[0]
+	return &w
+}
 
 // Exprs implements Node.
 func (n *WithColumns) Exprs() []Expr {
@@ -114,7 +118,9 @@ func (n *WithColumns) WithExprs(exprs []Expr) Node {
 	for i, e := range exprs {
 		cols[i] = e.(*Alias)
 	}
-	return &WithColumns{Cols: cols, Child: n.Child}
+	w := *n
+	w.Cols = cols
+	return &w
 }
 
 // Output implements Node.
@@ -145,13 +151,15 @@ func (n *Rename) Streaming() bool { return n.Child.Streaming() }
 func (n *Drop) Children() []Node { return []Node{n.Child} }
 
 // WithChildren implements Node.
-func (n *Drop) WithChildren(c []Node) Node { return &Drop{Cols: n.Cols, Child: c[0]} }
+func (n *Drop) WithChildren(c []Node) Node { return &Drop{Cols: n.Cols, Names: n.Names, Child: c[0]} }
 
 // Exprs implements Node.
 func (n *Drop) Exprs() []Expr { return n.Cols }
 
 // WithExprs implements Node.
-func (n *Drop) WithExprs(exprs []Expr) Node { return &Drop{Cols: exprs, Child: n.Child} }
+func (n *Drop) WithExprs(exprs []Expr) Node {
+	return &Drop{Cols: exprs, Names: n.Names, Child: n.Child}
+}
 
 // Output implements Node.
 func (n *Drop) Output() []*Attr { return nil }
@@ -269,6 +277,24 @@ func (n *Having) Output() []*Attr { return n.Child.Output() }
 
 // Streaming implements Node.
 func (n *Having) Streaming() bool { return n.Child.Streaming() }
+
+// Children implements Node.
+func (n *Qualify) Children() []Node { return []Node{n.Child} }
+
+// WithChildren implements Node.
+func (n *Qualify) WithChildren(c []Node) Node { return &Qualify{Cond: n.Cond, Child: c[0]} }
+
+// Exprs implements Node.
+func (n *Qualify) Exprs() []Expr { return []Expr{n.Cond} }
+
+// WithExprs implements Node.
+func (n *Qualify) WithExprs(exprs []Expr) Node { return &Qualify{Cond: exprs[0], Child: n.Child} }
+
+// Output implements Node.
+func (n *Qualify) Output() []*Attr { return n.Child.Output() }
+
+// Streaming implements Node.
+func (n *Qualify) Streaming() bool { return n.Child.Streaming() }
 
 // Children implements Node.
 func (n *Sort) Children() []Node { return []Node{n.Child} }
@@ -395,7 +421,7 @@ func (n *Aliased) Children() []Node { return []Node{n.Child} }
 
 // WithChildren implements Node.
 func (n *Aliased) WithChildren(c []Node) Node {
-	return &Aliased{Name: n.Name, Columns: n.Columns, Child: c[0], Path: n.Path}
+	return &Aliased{Name: n.Name, Columns: n.Columns, Child: c[0], Origin: n.Origin, Path: n.Path, Def: n.Def}
 }
 
 // Exprs implements Node.
@@ -424,7 +450,9 @@ func (n *With) Children() []Node { return append(slices.Clone(n.Plans), n.Child)
 // WithChildren implements Node.
 func (n *With) WithChildren(c []Node) Node {
 	last := len(c) - 1
-	return &With{Names: n.Names, Plans: c[:last:last], Recursive: n.Recursive, Child: c[last]}
+	w := *n
+	w.Plans, w.Child = c[:last:last], c[last]
+	return &w
 }
 
 // Exprs implements Node.

@@ -61,6 +61,9 @@ func (n *Scan) Label() string {
 func (n *CachedRemote) Label() string { return "CachedRemoteRelation " + n.RelationID }
 
 // Label implements Node.
+func (n *Kept) Label() string { return "InMemoryRelation " + attrList(n.Out) }
+
+// Label implements Node.
 func (n *Tagged) Label() string { return n.Child.Label() }
 
 // Label implements Node.
@@ -121,6 +124,9 @@ func (n *Aggregate) Label() string {
 
 // Label implements Node.
 func (n *Having) Label() string { return "UnresolvedHaving " + tree.text(n.Cond) }
+
+// Label implements Node.
+func (n *Qualify) Label() string { return "UnresolvedQualify " + tree.text(n.Cond) }
 
 // Label implements Node.
 func (n *Sort) Label() string {
@@ -234,7 +240,7 @@ func (n *WindowFuncs) Label() string {
 
 // String is the kind's name as trees and messages show it.
 func (k JoinKind) String() string {
-	return [...]string{"Inner", "Cross", "LeftOuter", "RightOuter", "FullOuter", "LeftSemi", "LeftAnti"}[k]
+	return [...]string{"Inner", "Cross", "LeftOuter", "RightOuter", "FullOuter", "LeftSemi", "LeftAnti", "ExistenceJoin"}[k]
 }
 
 // Label implements Node.
@@ -274,7 +280,7 @@ func (n *Union) Label() string { return fmt.Sprintf("Union %t, %t", n.ByName, n.
 // Resolved tells whether nothing in the tree waits for the analyser.
 func Resolved(n Node) bool {
 	switch n := n.(type) {
-	case *Named, *TableFunc, *Read, *CachedRemote, *With, *WithColumns, *Rename, *Drop, *ToNames, *ToSchema, *Having, *Values, *Unpivot:
+	case *Named, *TableFunc, *Read, *CachedRemote, *With, *WithColumns, *Rename, *Drop, *ToNames, *ToSchema, *Having, *Qualify, *Values, *Unpivot:
 		return false
 	case *Union:
 		if n.Out == nil {

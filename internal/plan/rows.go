@@ -26,6 +26,7 @@ type Unpivot struct {
 	// IncludeNulls keeps rows whose values are all null.
 	IncludeNulls bool
 	Child        Node
+	Origin       Origin
 }
 
 // Children implements Node.

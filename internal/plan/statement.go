@@ -18,6 +18,8 @@ type CreateView struct {
 	IfNotExists bool
 	Comment     string
 	Properties  map[string]string
+	Collation   string
+	SchemaMode  string // of WITH SCHEMA: "BINDING", "COMPENSATION", "TYPE EVOLUTION", "EVOLUTION", or ""
 	Query       Node
 	Text        string // the query as written
 }
@@ -47,12 +49,15 @@ type ColumnDef struct {
 	// Default and Generated are expressions, with their texts; nil for none.
 	Default, Generated         Expr
 	DefaultText, GeneratedText string
+	// Refused names what the column has that no table of the engine has: "identity columns", "CONSTRAINT", or "".
+	Refused string
 }
 
 // Partitioning is a partitioning: a column, or a function of one such as bucket(16, id).
 type Partitioning struct {
-	Name string // "identity" for a column
-	Args []Expr
+	Name   string // "identity" for a column
+	Args   []Expr
+	Sorted []*SortOrder // of buckets
 }
 
 // CreateTable makes a table, of a query's rows when Query is set.
@@ -62,6 +67,9 @@ type CreateTable struct {
 	Replace     bool // CREATE OR REPLACE TABLE, or REPLACE TABLE
 	MustExist   bool // REPLACE TABLE without CREATE
 	External    bool
+	Hive        bool // STORED AS, ROW FORMAT and the like
+	Constrained bool // a constraint on the table
+	Collation   string
 	Columns     []ColumnDef
 	Format      string // "" for the default
 	Options     map[string]string
@@ -93,6 +101,7 @@ type Insert struct {
 	// ReplaceWhere are the rows that INSERT INTO ... REPLACE WHERE replaces.
 	ReplaceWhere Expr
 	Query        Node
+	Origin       Origin // all but the query
 }
 
 // PartitionValue is a partition column with its value.
@@ -124,6 +133,7 @@ type ShowTables struct {
 	Namespace []string // nil: the current one
 	Pattern   string
 	Extended  bool
+	Partition []PartitionValue
 }
 
 // ShowViews lists views.
@@ -148,6 +158,7 @@ type ShowCatalogs struct{ Pattern string }
 type ShowColumns struct {
 	Table     []string
 	Namespace []string
+	Origin    Origin
 }
 
 // ShowFunctions lists functions. Scope is "ALL", "SYSTEM" or "USER".
@@ -159,12 +170,17 @@ type ShowFunctions struct {
 
 // ShowProperties lists a table's properties, or one of them.
 type ShowProperties struct {
-	Table []string
-	Key   string
+	Table  []string
+	Key    string
+	Origin Origin
 }
 
 // ShowCreateTable gives the statement that makes a table.
-type ShowCreateTable struct{ Table []string }
+type ShowCreateTable struct {
+	Table  []string
+	Serde  bool
+	Origin Origin
+}
 
 // ShowPartitions lists a table's partitions.
 type ShowPartitions struct {
@@ -179,6 +195,7 @@ type DescribeTable struct {
 	Column    []string
 	Partition []PartitionValue
 	JSON      bool
+	Origin    Origin
 }
 
 // DescribeQuery gives a query's columns.
@@ -188,6 +205,7 @@ type DescribeQuery struct{ Query Node }
 type DescribeFunction struct {
 	Name     []string
 	Extended bool
+	Origin   Origin
 }
 
 // DescribeNamespace describes a database.
@@ -213,8 +231,9 @@ type CreateNamespace struct {
 	Name        []string
 	IfNotExists bool
 	Comment     string
-	Location    string
+	Location    *string
 	Properties  map[string]string
+	Collation   string
 }
 
 // DropNamespace removes a database.
@@ -230,19 +249,24 @@ type CacheTable struct {
 	Lazy    bool
 	Options map[string]string
 	Query   Node // nil: an existing table
+	Origin  Origin
 }
 
 // UncacheTable drops kept rows.
 type UncacheTable struct {
 	Name     []string
 	IfExists bool
+	Origin   Origin
 }
 
 // ClearCache drops all kept rows.
 type ClearCache struct{}
 
 // RefreshTable looks at a table's files again.
-type RefreshTable struct{ Name []string }
+type RefreshTable struct {
+	Name   []string
+	Origin Origin
+}
 
 // RefreshPath looks at the files below a path again.
 type RefreshPath struct{ Path string }
@@ -251,6 +275,7 @@ type RefreshPath struct{ Path string }
 type Truncate struct {
 	Table     []string
 	Partition []PartitionValue
+	Origin    Origin
 }
 
 func (*Query) statement()                {}

@@ -85,7 +85,11 @@ func (s style) text(e Expr) string {
 		if s == pretty && strings.HasSuffix(e.Name, "rank") {
 			return strings.ToUpper(e.Name) + "()"
 		}
-		return e.Name + "(" + s.list(e.Args) + ")"
+		text := e.Name + "(" + s.list(e.Args) + ")"
+		if e.Name == "nth_value" && e.IgnoreNulls {
+			text += " ignore nulls"
+		}
+		return text
 	case *Extract:
 		return s.extract(e)
 	case *Field:
@@ -95,8 +99,8 @@ func (s style) text(e Expr) string {
 		if s == pretty && len(e.Args) == 0 && e.Name == "count" {
 			text = "count(1)"
 		}
-		if shown, ok := fn.Shown(e.Name, s.texts(e.Args)); ok && s == pretty && !e.Distinct {
-			text = shown
+		if shown, ok := fn.Shown(e.Name, s.texts(e.Args)); ok && s == pretty {
+			text = strings.Replace(shown, "(", "("+distinct(e.Distinct), 1)
 		}
 		if e.Within {
 			text = s.within(e)
@@ -199,6 +203,10 @@ func (s style) cast(e *Cast) string {
 	}
 	if s == tree {
 		return name + "(" + s.text(e.Child) + " as " + e.To.SimpleString() + ")"
+	}
+	switch e.To.(type) {
+	case types.ArrayType, types.MapType, types.StructType: // Spark forgets that they were asked for
+		return s.text(e.Child)
 	}
 	if e.Implicit {
 		return s.text(e.Child)
@@ -396,6 +404,11 @@ func (s style) over(e *Over) string {
 	if e.Window != "" {
 		return s.text(e.Fn) + " OVER " + e.Window
 	}
+	return s.text(e.Fn) + " OVER " + s.spec(e)
+}
+
+// spec is the window's text.
+func (s style) spec(e *Over) string {
 	var parts []string
 	if len(e.Partition) > 0 {
 		parts = append(parts, "PARTITION BY "+s.list(e.Partition))
@@ -404,7 +417,7 @@ func (s style) over(e *Over) string {
 		parts = append(parts, "ORDER BY "+s.list(orders(e.Order)))
 	}
 	parts = append(parts, s.frame(e))
-	return s.text(e.Fn) + " OVER (" + strings.Join(parts, " ") + ")"
+	return "(" + strings.Join(parts, " ") + ")"
 }
 
 // frame is the frame's text, with the default that holds when none was written.
@@ -423,8 +436,14 @@ func (s style) frame(e *Over) string {
 
 func (s style) bound(b FrameBound, side string) string {
 	switch {
+	case b.Outward && side == "PRECEDING":
+		return "UNBOUNDED FOLLOWING"
+	case b.Outward:
+		return "UNBOUNDED PRECEDING"
 	case b.Unbounded:
 		return "UNBOUNDED " + side
+	case b.Text != "":
+		return b.Text
 	case b.Offset == nil:
 		return "CURRENT ROW"
 	}
@@ -455,11 +474,11 @@ func (s style) negated(e Expr) string {
 		}
 		return s.text(&c)
 	case *Call:
-		if e.Name == "negative" && len(e.Args) == 1 {
+		if (e.Name == "-" || e.Name == "negative") && len(e.Args) == 1 {
 			return s.text(e.Args[0])
 		}
 	case *Func:
-		if len(e.Name) == 1 && e.Name[0] == "negative" && len(e.Args) == 1 {
+		if len(e.Name) == 1 && (e.Name[0] == "-" || e.Name[0] == "negative") && len(e.Args) == 1 {
 			return s.text(e.Args[0])
 		}
 	}
@@ -543,6 +562,17 @@ func (e *OuterRef) SQL() string { return pretty.text(e) }
 // SQL implements Expr.
 func (e *Over) SQL() string { return pretty.text(e) }
 
+// SpecSQL is the window, without the function.
+func (e *Over) SpecSQL() string { return pretty.spec(e) }
+
+// FrameSQL is the window's frame.
+func (e *Over) FrameSQL() string { return pretty.frame(e) }
+
+// BoundsSQL are the ends of the frame.
+func (e *Over) BoundsSQL() (lo, hi string) {
+	return pretty.bound(e.Lo, "PRECEDING"), pretty.bound(e.Hi, "FOLLOWING")
+}
+
 // SQL implements Expr.
 func (e *Generator) SQL() string { return pretty.text(e) }
 
@@ -574,12 +604,19 @@ func isResolved(e Expr) bool {
 
 // within is an aggregate with the order of its values.
 func (s style) within(e *Agg) string {
-	args := e.Args[1:]
-	if e.Fn.Name == "listagg" {
-		args = e.Args
+	if n := len(e.Args) - len(e.Keys); n < len(e.Args) {
+		args, order := s.texts(e.Args[:n]), make([]string, len(e.Keys))
+		if len(args) == 1 {
+			args = append(args, "NULL")
+		}
+		for i, k := range e.Keys {
+			o := &SortOrder{Child: e.Args[n+i], Desc: k.Desc, NullsFirst: k.NullsFirst}
+			order[i] = s.text(o.Child) + o.suffix()
+		}
+		return e.Fn.Name + "(" + distinct(e.Distinct) + strings.Join(args, ", ") + ") WITHIN GROUP (ORDER BY " + strings.Join(order, ", ") + ")"
 	}
-	text := e.Name + "(" + distinct(e.Distinct) + s.list(args) + ") WITHIN GROUP (ORDER BY " + s.text(e.Args[0])
-	if e.Desc {
+	text := e.Name + "(" + distinct(e.Distinct) + s.list(e.Args[1:]) + ") WITHIN GROUP (ORDER BY " + s.text(e.Args[0])
+	if e.Desc != (e.Fn.Name == "mode") { // of equally frequent values the first in the order is the smallest: Spark writes the reverse
 		text += " DESC"
 	}
 	return text + ")"

@@ -25,7 +25,7 @@ func (p *parser) specialForm(from int, name string) (plan.Expr, bool) {
 	case "OVERLAY":
 		return p.withWords(from, "overlay", "PLACING", "FROM", "FOR"), true
 	case "POSITION":
-		return p.withWords(from, "position", "IN"), true
+		return p.withWords(from, "locate", "IN"), true
 	case "TRIM":
 		return p.trim(from), true
 	case "TIMESTAMPADD", "DATEADD", "DATE_ADD":
@@ -241,7 +241,9 @@ func (p *parser) afterCall(from int, f *plan.Func) plan.Expr {
 	f.Origin = p.origin(from)
 	if p.is("OVER") && (p.peekAt(1).up == "(" || isName(p.peekAt(1))) && !p.clauseAfterOver() {
 		p.take()
-		return p.over(f)
+		o := p.over(f)
+		o.Origin = p.origin(from)
+		return o
 	}
 	return f
 }
@@ -252,11 +254,13 @@ func (p *parser) clauseAfterOver() bool {
 }
 
 // over reads the window of a call.
-func (p *parser) over(f plan.Expr) plan.Expr {
+func (p *parser) over(f plan.Expr) *plan.Over {
 	o := &plan.Over{Fn: f}
+	from := p.pos
 	if p.accept("(") {
 		p.windowSpec(o)
 		p.expect(")")
+		o.Spec = p.origin(from)
 	} else {
 		o.Window = p.name()
 	}
@@ -303,17 +307,19 @@ func (p *parser) windowSpec(o *plan.Over) {
 func (p *parser) frameBound(lower bool) plan.FrameBound {
 	switch {
 	case p.accept("UNBOUNDED"):
-		if lower {
-			p.expect("PRECEDING")
-		} else {
-			p.expect("FOLLOWING")
+		side := p.acceptAny("PRECEDING", "FOLLOWING")
+		if side == "" {
+			p.unexpected()
 		}
-		return plan.FrameBound{Unbounded: true}
+		return plan.FrameBound{Unbounded: true, Outward: lower != (side == "PRECEDING")}
 	case p.accept("CURRENT", "ROW"):
 		return plan.FrameBound{}
 	}
 	from := p.pos
 	e := p.expr()
+	if p.err == nil && plan.Exists(e, func(e plan.Expr) bool { _, ok := e.(*plan.Column); return ok }) {
+		p.failFrom(from, errclass.New("_LEGACY_ERROR_TEMP_0064", "msg", "Frame bound value must be a literal."))
+	}
 	switch p.acceptAny("PRECEDING", "FOLLOWING") {
 	case "PRECEDING":
 		return plan.FrameBound{Offset: p.negated(from, e), Preceding: true}
@@ -331,5 +337,5 @@ func (p *parser) negated(from int, e plan.Expr) plan.Expr {
 			return &plan.Literal{Value: -v, T: l.T}
 		}
 	}
-	return p.call(from, "negative", e)
+	return p.call(from, "-", e)
 }

@@ -21,7 +21,7 @@ func dump(x any) string {
 }
 
 // notDumped are the fields that say nothing about the meaning of a tree.
-var notDumped = map[string]bool{"Origin": true, "Watermark.ID": true, "Watermark.DelayText": true, "LambdaVar.ID": true}
+var notDumped = map[string]bool{"Origin": true, "Over.Spec": true, "Aggregate.Clause": true, "Watermark.ID": true, "Watermark.DelayText": true, "LambdaVar.ID": true}
 
 func dumpValue(b *strings.Builder, v reflect.Value, nl string) {
 	switch v.Kind() {

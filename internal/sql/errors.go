@@ -2,6 +2,7 @@ package sql
 
 import (
 	"errors"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -30,6 +31,33 @@ func (p *parser) failFrom(from int, e *errclass.Error) {
 
 // failTok is fail for one token.
 func (p *parser) failTok(t token, e *errclass.Error) { p.fail(t.start, t.end, e) }
+
+// refuse notes a mistake that is none of grammar, made in what was read since token from. It is reported when the rest of the
+// text can be read; the first of several counts.
+func (p *parser) refuse(from int, e *errclass.Error) {
+	if p.late == nil && p.err == nil && e != nil {
+		start, end := p.extent(from)
+		p.late = at(p.src, start, end, e)
+	}
+}
+
+// refuseStatement is refuse for the whole statement, whose end is not known yet.
+func (p *parser) refuseStatement(e *errclass.Error) {
+	if p.late == nil && e != nil {
+		p.late = e
+	}
+}
+
+// placeLate gives a late error without a place that of the statement, which has been read to its end.
+func (p *parser) placeLate() {
+	if p.late != nil && len(p.late.Context) == 0 && !p.noPlace {
+		start, end := p.extent(p.first)
+		if p.pos == len(p.toks)-1 { // what is behind the last token read may be no tokens at all
+			end = max(end, start+len(strings.TrimRight(p.src[start:], "; \t\r\n")))
+		}
+		p.late = at(p.src, start, end, p.late)
+	}
+}
 
 // failErr is failFrom for an error of another package, whose own place is replaced.
 func (p *parser) failErr(from int, err error) {

@@ -5,7 +5,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/variant"
 	"github.com/millrace/millrace/types"
 )
 
@@ -89,7 +91,7 @@ func (p *parser) unaryBool() plan.Expr {
 		p.pos += 2
 		q := p.query()
 		p.expect(")")
-		return &plan.Subquery{Kind: plan.SubqueryExists, Plan: q}
+		return &plan.Subquery{Kind: plan.SubqueryExists, Plan: q, Origin: p.origin(from)}
 	}
 	return p.predicate(p.value())
 }
@@ -150,6 +152,7 @@ func (p *parser) isPredicate(from int, v plan.Expr) plan.Expr {
 }
 
 func (p *parser) inPredicate(from int, v plan.Expr) plan.Expr {
+	word := p.pos - 1
 	p.expect("(")
 	if p.accept(")") {
 		p.failFrom(from, errclass.New("INVALID_SQL_SYNTAX.EMPTY_IN_PREDICATE"))
@@ -159,10 +162,10 @@ func (p *parser) inPredicate(from int, v plan.Expr) plan.Expr {
 	if n != nil {
 		p.expect(")")
 		values := []plan.Expr{v}
-		if f, ok := v.(*plan.Func); ok && len(f.Name) == 1 && f.Name[0] == "struct" {
+		if f, ok := plan.IsRow(v); ok {
 			values = f.Args
 		}
-		return &plan.Subquery{Kind: plan.SubqueryIn, Plan: n, Values: values}
+		return &plan.Subquery{Kind: plan.SubqueryIn, Plan: n, Values: values, Origin: p.origin(word)}
 	}
 	args := []plan.Expr{v, e}
 	for p.accept(",") {
@@ -172,8 +175,43 @@ func (p *parser) inPredicate(from int, v plan.Expr) plan.Expr {
 	return p.call(from, "in", args...)
 }
 
-// likePredicate reads the pattern of LIKE or ILIKE. A quantified one becomes a chain of AND or OR.
-func (p *parser) likePredicate(from int, fn string, v plan.Expr, not bool) plan.Expr {
+func allStrings(list []plan.Expr) bool {
+	for _, e := range list {
+		l, _ := e.(*plan.Literal)
+		if _, ok := literalString(l); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// likeList is LIKE with several literal patterns, which is a function of its own. ILIKE compares in lower case.
+func (p *parser) likeList(from int, name string, v plan.Expr, not, all bool, patterns []plan.Expr) plan.Expr {
+	f := fn.LikeAny
+	switch {
+	case not && all:
+		f = fn.NotLikeAll
+	case not:
+		f = fn.NotLikeAny
+	case all:
+		f = fn.LikeAll
+	}
+	args := []plan.Expr{v}
+	if name == "ilike" {
+		args[0] = p.call(from, "lower", v)
+	}
+	for _, e := range patterns {
+		s, _ := literalString(e.(*plan.Literal))
+		if name == "ilike" {
+			s = strings.ToLower(s)
+		}
+		args = append(args, stringLiteral(s))
+	}
+	return p.call(from, f, args...)
+}
+
+// likePredicate reads the pattern of LIKE or ILIKE. A quantified one becomes a chain of AND or OR, unless the patterns are literals.
+func (p *parser) likePredicate(from int, name string, v plan.Expr, not bool) plan.Expr {
 	if q := p.peek().up; (q == "ANY" || q == "SOME" || q == "ALL") && p.peekAt(1).up == "(" {
 		p.pos += 2
 		chain := "or"
@@ -182,9 +220,12 @@ func (p *parser) likePredicate(from int, fn string, v plan.Expr, not bool) plan.
 		}
 		patterns := list(p, p.expr)
 		p.expect(")")
+		if allStrings(patterns) {
+			return p.likeList(from, name, v, not, q == "ALL", patterns)
+		}
 		var all plan.Expr
 		for _, pat := range patterns {
-			one := p.negateIf(from, not, p.call(from, fn, v, pat))
+			one := p.negateIf(from, not, p.call(from, name, v, pat))
 			if all == nil {
 				all = one
 			} else {
@@ -202,7 +243,7 @@ func (p *parser) likePredicate(from int, fn string, v plan.Expr, not bool) plan.
 		}
 		args = append(args, stringLiteral(esc))
 	}
-	return p.negateIf(from, not, p.call(from, fn, args...))
+	return p.negateIf(from, not, p.call(from, name, args...))
 }
 
 // value reads a value expression: all operators that bind tighter than predicates.
@@ -225,7 +266,7 @@ func (p *parser) valueTail(from int, left plan.Expr, least int) plan.Expr {
 	}
 }
 
-var unaries = map[string]string{"-": "negative", "+": "positive", "~": "~"}
+var unaries = map[string]string{"-": "-", "+": "positive", "~": "~"}
 
 // unaryValue reads a sign with its operand, or a primary expression with what follows it.
 func (p *parser) unaryValue() plan.Expr {
@@ -267,11 +308,44 @@ func (p *parser) postfix(from int, e plan.Expr) plan.Expr {
 		case p.is("COLLATE") && isName(p.peekAt(1)):
 			p.take()
 			e = p.call(from, "collate", e, stringLiteral(strings.Join(p.multipart(), ".")))
-		case p.is(":") && isName(p.peekAt(1)):
-			p.pos += 2
-			p.unsupported(from, "operator ':' on semi-structured values")
+		case p.is(":") && (isName(p.peekAt(1)) || p.peekAt(1).up == "["):
+			p.take()
+			e = p.variantPath(from, e)
 		default:
 			return e
+		}
+	}
+}
+
+// variantPath reads the path behind the colon of v:a.b[0]['c'], which takes a part out of a variant.
+func (p *parser) variantPath(from int, e plan.Expr) plan.Expr {
+	var path []variant.Step
+	field := func(s string) { path = append(path, variant.Step{Name: s, Index: -1}) }
+	if !p.is("[") {
+		field(p.name())
+	}
+	for {
+		switch next := p.peekAt(1); {
+		case p.is(".") && isName(next):
+			p.take()
+			field(p.name())
+		case p.accept("["):
+			l, _ := p.value().(*plan.Literal)
+			p.expect("]")
+			var key any
+			if l != nil {
+				key = l.Value
+			}
+			switch key := key.(type) {
+			case string:
+				field(key)
+			case int32:
+				path = append(path, variant.Step{Index: int(key)})
+			default:
+				p.syntax(": a name in quotes or a position is expected between the brackets")
+			}
+		default:
+			return p.call(from, ":", e, stringLiteral(variant.PathString(path)))
 		}
 	}
 }
@@ -349,7 +423,7 @@ func (p *parser) parenthesized() (plan.Node, plan.Expr) {
 		items = append(items, p.namedExpr())
 	}
 	p.expect(")")
-	p.row = p.call(from, "struct", items...)
+	p.row = p.call(from, plan.RowName, items...)
 	return nil, p.row
 }
 
@@ -452,10 +526,16 @@ func (p *parser) nameList() []string {
 // clauseAhead tells whether the next word starts a clause, rather than being an alias.
 func (p *parser) clauseAhead() bool {
 	up := p.peek().up
+	next := p.peekAt(1)
+	if p.scripts != nil && p.scripts.rows && up == "DO" {
+		return true
+	}
+	if p.inserts && up == "INSERT" {
+		return next.up == "INTO" || next.up == "OVERWRITE"
+	}
 	if !clauseStart[up] {
 		return false
 	}
-	next := p.peekAt(1)
 	switch up {
 	case "GROUP", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE":
 		return next.up == "BY" && p.peekAt(2).kind != eof

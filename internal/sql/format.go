@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/interval"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/variant"
 	"github.com/millrace/millrace/types"
 )
 
@@ -77,6 +79,10 @@ func (f *formatter) expr(e plan.Expr) {
 	case *plan.Star:
 		f.star(e)
 	case *plan.Func:
+		if e.Name[0] == ":" {
+			f.variantPath(e)
+			return
+		}
 		f.call(e)
 	case *plan.Extract:
 		f.expr(e.Child)
@@ -190,6 +196,14 @@ func (f *formatter) operator(name string, args []plan.Expr) bool {
 			return false
 		}
 		f.between("(", args[0], " "+infix[name]+" ", args[1], " ESCAPE ", args[2], ")")
+	case len(args) > 1 && (name == fn.LikeAll || name == fn.LikeAny || name == fn.NotLikeAll || name == fn.NotLikeAny):
+		f.between("(", args[0], " "+strings.ToUpper(name)+" (")
+		f.list(args[1:])
+		f.str("))")
+	case name == plan.RowName:
+		f.str("(")
+		f.list(args)
+		f.str(")")
 	case name == "not" && len(args) == 1:
 		f.between("(NOT ", args[0], ")")
 	case name == "isnull" && len(args) == 1:
@@ -270,7 +284,7 @@ func (f *formatter) subquery(s *plan.Subquery) {
 // row prints one expression as it is and several in brackets. A struct by itself would read as several.
 func (f *formatter) row(exprs []plan.Expr) {
 	if len(exprs) == 1 {
-		if c, ok := exprs[0].(*plan.Func); !ok || len(c.Name) != 1 || c.Name[0] != "struct" {
+		if _, ok := plan.IsRow(exprs[0]); !ok {
 			f.expr(exprs[0])
 			return
 		}
@@ -313,6 +327,10 @@ func (f *formatter) over(o *plan.Over) {
 // bound prints an end of a frame as it was written.
 func (f *formatter) bound(b plan.FrameBound, unbounded string) {
 	switch {
+	case b.Outward && unbounded == "PRECEDING":
+		f.str("UNBOUNDED FOLLOWING")
+	case b.Outward:
+		f.str("UNBOUNDED PRECEDING")
 	case b.Unbounded:
 		f.str("UNBOUNDED ", unbounded)
 	case b.Offset == nil:
@@ -339,6 +357,26 @@ func positive(e plan.Expr) plan.Expr {
 		}
 	}
 	return e
+}
+
+// variantPath prints a path into a variant.
+func (f *formatter) variantPath(e *plan.Func) {
+	f.expr(e.Args[0])
+	text, _ := e.Args[1].(*plan.Literal).Value.(string)
+	path, _ := variant.ParsePath(text)
+	for i, s := range path {
+		switch {
+		case i == 0:
+			f.str(":")
+		case s.Index < 0:
+			f.str(".")
+		}
+		if s.Index < 0 {
+			f.str(quoteName(s.Name))
+		} else {
+			f.str("[" + strconv.Itoa(s.Index) + "]")
+		}
+	}
 }
 
 func (f *formatter) orders(orders []*plan.SortOrder) {

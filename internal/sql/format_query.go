@@ -43,6 +43,9 @@ func (f *formatter) with(w *plan.With) {
 			f.names(a.Columns)
 			q = a.Child
 		}
+		if w.Levels != nil && w.Levels[i] != 0 {
+			f.str(" MAX RECURSION LEVEL " + strconv.FormatInt(w.Levels[i], 10))
+		}
 		f.str(" AS (")
 		f.query(q)
 		f.str(")")
@@ -144,6 +147,7 @@ type selectParts struct {
 	hints    []*plan.Hint
 	distinct bool
 	having   *plan.Having
+	qualify  *plan.Qualify
 	project  *plan.Project
 	agg      *plan.Aggregate
 	filter   *plan.Filter
@@ -161,6 +165,9 @@ func splitSelect(n plan.Node) (s selectParts, ok bool) {
 	}
 	if d, isDistinct := n.(*plan.Distinct); isDistinct {
 		s.distinct, n = true, d.Child
+	}
+	if q, isQualify := n.(*plan.Qualify); isQualify {
+		s.qualify, n = q, q.Child
 	}
 	if h, isHaving := n.(*plan.Having); isHaving {
 		s.having, n = h, h.Child
@@ -228,6 +235,9 @@ func (f *formatter) selectCore(n plan.Node) {
 	if s.having != nil {
 		f.between(" HAVING ", s.having.Cond)
 	}
+	if s.qualify != nil {
+		f.between(" QUALIFY ", s.qualify.Cond)
+	}
 }
 
 func (f *formatter) groupBy(a *plan.Aggregate) {
@@ -286,9 +296,6 @@ func (f *formatter) piped(n plan.Node) {
 	case *plan.WithColumns:
 		f.str("SET ")
 		f.each(len(n.Cols), func(i int) { f.between(quoteName(n.Cols[i].Name), " = ", n.Cols[i].Child) })
-	case *plan.Drop:
-		f.str("DROP ")
-		f.list(n.Cols)
 	case *plan.Aliased:
 		f.str("AS ", quoteName(n.Name))
 	case *plan.Aggregate:

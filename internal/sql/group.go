@@ -8,7 +8,7 @@ import (
 )
 
 // groupBy reads the keys of GROUP BY and builds the aggregation.
-func (p *parser) groupBy(cols []plan.Expr, child plan.Node) plan.Node {
+func (p *parser) groupBy(cols []plan.Expr, child plan.Node) *plan.Aggregate {
 	from := p.pos
 	a := &plan.Aggregate{Aggs: cols, Child: child}
 	var items []groupItem
@@ -201,6 +201,7 @@ func (p *parser) distinctKeys(sets [][]plan.Expr) []plan.Expr {
 
 // pivot reads PIVOT (aggregates FOR column IN (values)).
 func (p *parser) pivot(child plan.Node) plan.Node {
+	start := p.pos
 	p.expect("PIVOT", "(")
 	a := &plan.Aggregate{Kind: plan.GroupPivot, ImplicitKeys: true, Child: child}
 	a.Aggs = list(p, func() plan.Expr { return p.namedExpr("FOR") })
@@ -209,18 +210,32 @@ func (p *parser) pivot(child plan.Node) plan.Node {
 	if p.accept("(") {
 		cols := list(p, p.plainColumn)
 		p.expect(")")
-		a.PivotCol = p.call(from, "struct", cols...)
+		if a.PivotCol = cols[0]; len(cols) > 1 {
+			a.PivotCol = p.call(from, "struct", cols...)
+		}
 	} else {
 		a.PivotCol = p.plainColumn()
 	}
 	p.expect("IN", "(")
 	a.PivotValues = list(p, func() plan.Expr { return p.namedExpr() })
 	p.expect(")", ")")
-	return p.relationAlias(a, "")
+	n := p.plainAlias(a)
+	a.Origin = p.origin(start)
+	return n
+}
+
+// plainAlias reads the alias of a relation whose columns cannot be named.
+func (p *parser) plainAlias(n plan.Node) plan.Node {
+	out := p.relationAlias(p.pos, n, "")
+	if a, ok := out.(*plan.Aliased); ok && a.Columns != nil {
+		p.failTok(p.peek(), errclass.New("PARSE_SYNTAX_ERROR", "error", "'('", "hint", ": the columns of a pivot have their names already"))
+	}
+	return out
 }
 
 // unpivot reads UNPIVOT (values FOR name IN (columns)).
 func (p *parser) unpivot(child plan.Node) plan.Node {
+	from := p.pos
 	p.expect("UNPIVOT")
 	u := &plan.Unpivot{Child: child, ImplicitIDs: true}
 	switch {
@@ -254,5 +269,7 @@ func (p *parser) unpivot(child plan.Node) plan.Node {
 		u.Aliases = append(u.Aliases, alias)
 	}
 	p.expect(")", ")")
-	return p.relationAlias(u, "")
+	n := p.plainAlias(u)
+	u.Origin = p.origin(from)
+	return n
 }

@@ -14,7 +14,7 @@ var (
 		"ON", "RIGHT", "SEMI", "SETMINUS", "MINUS", "UNION", "USING")
 
 	// clauseStart are the words that start a clause behind a select list or a relation.
-	clauseStart = set("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "WINDOW", "LIMIT",
+	clauseStart = set("FROM", "WHERE", "GROUP", "HAVING", "QUALIFY", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "WINDOW", "LIMIT",
 		"OFFSET", "UNION", "EXCEPT", "INTERSECT", "MINUS", "SETMINUS", "LATERAL", "PIVOT", "UNPIVOT", "TABLESAMPLE",
 		"WATERMARK", "SELECT")
 

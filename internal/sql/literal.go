@@ -41,7 +41,11 @@ func (p *parser) number() plan.Expr {
 	body := p.raw(t)
 	switch t.kind {
 	case integer:
-		return p.integerLiteral(from, sign+body)
+		e := p.integerLiteral(from, sign+body)
+		if l, ok := e.(*plan.Literal); ok {
+			l.Origin = p.origin(from)
+		}
+		return e
 	case decimal:
 		return p.decimalLiteral(from, sign+body)
 	case float:
@@ -185,8 +189,11 @@ func (p *parser) typedLiteral() plan.Expr {
 		}
 		return bad()
 	case "TIME":
-		if c, ok := parseClock(s); ok && c.onlyTime && c.zone == "" {
-			return &plan.Literal{Value: types.TimeOfDay(c.micros() * 1000), T: types.Time}
+		clock, half := cutHalfOfDay(s)
+		if c, ok := parseClock(clock); ok && c.onlyTime && c.zone == "" {
+			if m, ok := half.shift(c.micros()); ok {
+				return &plan.Literal{Value: types.TimeOfDay(m * 1000), T: types.Time}
+			}
 		}
 		return bad()
 	case "X":
@@ -238,4 +245,33 @@ func specialTime(s string, now time.Time) (time.Time, bool) {
 		return time.Date(y, m, d+1, 0, 0, 0, 0, now.Location()), true
 	}
 	return time.Time{}, false
+}
+
+// halfOfDay is AM, PM or nothing behind a time of day.
+type halfOfDay string
+
+func cutHalfOfDay(s string) (clock string, half halfOfDay) {
+	s = strings.TrimSpace(s)
+	if n := len(s) - 2; n > 0 {
+		if end := strings.ToUpper(s[n:]); end == "AM" || end == "PM" {
+			return strings.TrimSpace(s[:n]), halfOfDay(end)
+		}
+	}
+	return s, ""
+}
+
+// shift moves a time with an hour from 1 to 12 to where it is in the day.
+func (h halfOfDay) shift(micros int64) (int64, bool) {
+	const noon = 12 * 3600 * 1e6
+	if h == "" {
+		return micros, true
+	}
+	if micros < noon/12 || micros >= noon+noon/12 {
+		return 0, false
+	}
+	micros %= noon
+	if h == "PM" {
+		micros += noon
+	}
+	return micros, true
 }

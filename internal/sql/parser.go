@@ -8,6 +8,7 @@ import (
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/types"
 )
 
 // Options are what the meaning of a text depends on besides the text.
@@ -23,6 +24,12 @@ type Options struct {
 	NTZ bool
 	// DoubleQuotedIdentifiers makes "a" a name instead of a string (spark.sql.ansi.doubleQuotedIdentifiers).
 	DoubleQuotedIdentifiers bool
+	// Home is the database that a view's names are looked up in; see plan.Named.
+	Home string
+	// Constant gives the value of an expression over nothing, which may be of variables, and its type. Nil knows literals only.
+	Constant func(e plan.Expr) (any, types.DataType, error)
+	// ContinueHandlers allows DECLARE CONTINUE HANDLER (spark.sql.scripting.continueHandlerEnabled).
+	ContinueHandlers bool
 	// Seed makes the seed of a TABLESAMPLE without REPEATABLE. Nil draws one at random.
 	Seed func() int64
 }
@@ -39,13 +46,18 @@ const maxDepth = 3000
 
 // parser reads one text. Its functions consume tokens and return what they built; after an error they return anything, quickly.
 type parser struct {
-	src   string
-	toks  []token
-	pos   int
-	opts  Options
-	err   *errclass.Error
-	runes []int32 // see runeIndex
-	depth int
+	src     string
+	toks    []token
+	pos     int
+	opts    Options
+	err     *errclass.Error
+	scripts *scripts        // while a script is read
+	late    *errclass.Error // see refuse
+	noPlace bool            // of the late error
+	inserts bool            // while FROM ... INSERT is read, which may go on with another INSERT
+	first   int             // token where the statement begins
+	runes   []int32         // see runeIndex
+	depth   int
 
 	lambdas []*plan.LambdaVar // parameters in scope, innermost last
 	row     *plan.Func        // the last row (a, b) that was read
@@ -80,6 +92,7 @@ func ParseStatement(src string, opts Options) (plan.Statement, error) {
 		return nil, err
 	}
 	s := p.statement()
+	p.placeLate()
 	for p.accept(";") {
 	}
 	p.checkDepth(treeItem{node: queryOf(s)})
@@ -141,6 +154,9 @@ func ParseIdentifier(src string) ([]string, error) {
 func (p *parser) finish() error {
 	if p.err == nil && p.peek().kind != eof {
 		p.extra()
+	}
+	if p.err == nil && p.late != nil {
+		p.err = p.late
 	}
 	if p.err != nil {
 		return p.err
@@ -343,21 +359,62 @@ func (p *parser) adjacent() bool {
 func (p *parser) identifierClause() []string {
 	from := p.pos
 	p.expect("IDENTIFIER", "(")
+	inner := p.pos
 	e := p.expr()
+	place := p.origin(inner)
 	p.expect(")")
-	s, ok := constantString(e)
 	if p.err != nil {
 		return nil
 	}
+	s, ok := constantString(e)
 	if !ok {
-		p.failFrom(from, errclass.New("NOT_A_CONSTANT_STRING.NOT_CONSTANT", "name", "IDENTIFIER", "expr", errclass.Expr(FormatExpr(e))))
-		return nil
+		if p.scripts != nil {
+			p.scripts.deferred = true
+			return []string{"deferred"}
+		}
+		if s, ok = p.evaluated(e, place); !ok {
+			return nil
+		}
 	}
 	parts, err := ParseIdentifier(s)
 	if err != nil {
 		p.failErr(from, err)
 	}
 	return parts
+}
+
+// evaluated is the value of the expression in IDENTIFIER(...), which is at a place.
+func (p *parser) evaluated(e plan.Expr, place plan.Origin) (string, bool) {
+	class, kv := "NOT_A_CONSTANT_STRING.NOT_CONSTANT", []string{"name", "IDENTIFIER", "expr", FormatExpr(e)}
+	if l, ok := e.(*plan.Literal); ok {
+		class, kv = "NOT_A_CONSTANT_STRING.WRONG_TYPE", append(kv, "dataType", l.T.SimpleString())
+	} else if p.opts.Constant != nil {
+		switch v, t, err := p.opts.Constant(e); {
+		case err != nil && !errclass.Has(err, "UNRESOLVED_COLUMN"):
+			if p.err == nil {
+				p.err = errclass.Internal(err)
+			}
+			p.pos = len(p.toks) - 1
+			return "", false
+		case err != nil:
+		case !types.IsString(t):
+			class, kv = "NOT_A_CONSTANT_STRING.WRONG_TYPE", append(kv, "dataType", t.SimpleString())
+		case v == nil:
+			class = "NOT_A_CONSTANT_STRING.NULL"
+		default:
+			if s, ok := v.(string); ok {
+				return s, true
+			}
+		}
+	}
+	if p.err == nil {
+		p.err = errclass.New(class, kv...)
+		if place.Context != nil {
+			p.err = p.err.WithContext(*place.Context)
+		}
+	}
+	p.pos = len(p.toks) - 1
+	return "", false
 }
 
 // constantString evaluates literals and concatenations of them.

@@ -2,8 +2,8 @@ package sql
 
 import "github.com/millrace/millrace/internal/plan"
 
-// pipe reads |> and one operator, which works on the query before it. Spark lets the operator be left out.
-func (p *parser) pipe(n plan.Node) plan.Node {
+// pipe reads |> and one operator, which works on the query before it, which begins at token from. Spark lets the operator be left out.
+func (p *parser) pipe(from int, n plan.Node) plan.Node {
 	p.expect("|>")
 	switch {
 	case p.accept("SELECT"):
@@ -21,13 +21,19 @@ func (p *parser) pipe(n plan.Node) plan.Node {
 		cols := []plan.Expr{&plan.Star{PlanID: -1}}
 		return &plan.Project{Cols: append(cols, list(p, func() plan.Expr { return p.namedExpr() })...), Child: n}
 	case p.accept("SET"):
-		return &plan.WithColumns{Cols: list(p, p.assignment), Child: n}
+		set := &plan.WithColumns{Cols: list(p, p.assignment), Child: n, Replace: true}
+		set.Origin = p.origin(from)
+		return set
 	case p.accept("DROP"):
-		return &plan.Drop{Cols: list(p, p.plainColumn), Child: n}
+		rest := &plan.Star{PlanID: -1, Except: list(p, p.multipart)}
+		rest.Origin = p.origin(from)
+		return &plan.Project{Cols: []plan.Expr{rest}, Child: n}
 	case p.accept("AS"):
 		return &plan.Aliased{Name: p.strictName(), Child: n}
 	case p.accept("WHERE"):
-		return &plan.Filter{Cond: p.expr(), Child: n}
+		f := &plan.Filter{Cond: p.expr(), Child: n}
+		p.place(f, from)
+		return f
 	case p.accept("AGGREGATE"):
 		return p.pipeAggregate(n)
 	case p.is("PIVOT"):

@@ -30,12 +30,12 @@ func (p *parser) primary() plan.Expr {
 			}
 			n, e := p.parenthesized()
 			if n != nil {
-				return &plan.Subquery{Kind: plan.SubqueryScalar, Plan: n}
+				return &plan.Subquery{Kind: plan.SubqueryScalar, Plan: n, Origin: p.origin(from)}
 			}
 			return e
 		case "*":
 			p.take()
-			return p.star(nil)
+			return p.star(from, nil)
 		case ":", "?":
 			return p.parameter()
 		}
@@ -82,7 +82,7 @@ func (p *parser) wordPrimary(from int, t token) plan.Expr {
 	for p.is(".") {
 		if p.peekAt(1).up == "*" {
 			p.pos += 2
-			return p.star(parts)
+			return p.star(from, parts)
 		}
 		if !isName(p.peekAt(1)) {
 			p.take()
@@ -102,13 +102,14 @@ func (p *parser) wordPrimary(from int, t token) plan.Expr {
 }
 
 // star reads what may follow * or t.*.
-func (p *parser) star(target []string) plan.Expr {
+func (p *parser) star(from int, target []string) plan.Expr {
 	s := &plan.Star{Target: target, PlanID: -1}
 	if p.is("EXCEPT", "(") && !p.queryAt(1) {
 		p.pos += 2
 		s.Except = list(p, p.multipart)
 		p.expect(")")
 	}
+	s.Origin = p.origin(from)
 	return s
 }
 

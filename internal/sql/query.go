@@ -26,13 +26,14 @@ func (p *parser) withBody(from int, w *plan.With) plan.Node {
 	p.openWindows()
 	w.Child = p.queryEnd(p.setTerm(0))
 	p.checkCTENames(from, w.Names)
+	w.Origin = p.origin(from)
 	return w
 }
 
 // queryFrom reads the rest of a query whose first term, in brackets, was read already.
 func (p *parser) queryFrom(first plan.Node) plan.Node {
 	p.openWindows()
-	return p.queryEnd(p.setTail(first, 0))
+	return p.queryEnd(p.setTail(p.pos, first, 0))
 }
 
 // queryGoesOn tells whether the next word continues a query behind a closing bracket.
@@ -67,16 +68,22 @@ func (p *parser) ctes() *plan.With {
 		if p.is("(") {
 			columns = p.nameList()
 		}
-		if p.is("MAX", "RECURSION", "LEVEL") {
-			p.pos += 3
-			p.unsupported(from, "MAX RECURSION LEVEL")
+		var levels int64
+		if p.accept("MAX", "RECURSION", "LEVEL") {
+			levels = p.wholeNumber()
 		}
 		p.accept("AS")
 		p.expect("(")
 		q := p.query()
 		p.expect(")")
 		if columns != nil {
-			q = &plan.Aliased{Name: name, Columns: columns, Child: q}
+			q = &plan.Aliased{Name: name, Columns: columns, Child: q, Origin: p.origin(from)}
+		}
+		if levels != 0 && w.Levels == nil {
+			w.Levels = make([]int64, len(w.Names))
+		}
+		if w.Levels != nil {
+			w.Levels = append(w.Levels, levels)
 		}
 		w.Names = append(w.Names, name)
 		w.Plans = append(w.Plans, q)
@@ -84,6 +91,19 @@ func (p *parser) ctes() *plan.With {
 			return w
 		}
 	}
+}
+
+// wholeNumber reads an INTEGER literal without a sign.
+func (p *parser) wholeNumber() int64 {
+	from := p.pos
+	if l, ok := p.number().(*plan.Literal); ok {
+		if v, ok := l.Value.(int32); ok && p.toks[from].kind == integer {
+			return int64(v)
+		}
+	}
+	p.pos = from
+	p.unexpected()
+	return 0
 }
 
 func (p *parser) checkCTENames(from int, names []string) {
@@ -125,13 +145,16 @@ func (p *parser) setBind() int {
 }
 
 // setTerm reads a query term whose set operations bind tighter than least.
-func (p *parser) setTerm(least int) plan.Node { return p.setTail(p.queryPrimary(), least) }
+func (p *parser) setTerm(least int) plan.Node {
+	from := p.pos
+	return p.setTail(from, p.queryPrimary(), least)
+}
 
-// setTail reads the set operations behind a term, and pipes, which work on all that stands before them.
-func (p *parser) setTail(left plan.Node, least int) plan.Node {
+// setTail reads the set operations behind a term that begins at token from, and pipes, which work on all that stands before them.
+func (p *parser) setTail(from int, left plan.Node, least int) plan.Node {
 	for {
 		if least == 0 && p.is("|>") {
-			left = p.pipe(left)
+			left = p.pipe(from, left)
 			continue
 		}
 		bind := p.setBind()
@@ -139,6 +162,36 @@ func (p *parser) setTail(left plan.Node, least int) plan.Node {
 			return left
 		}
 		left = p.setOp(left, func() plan.Node { return p.setTerm(bind) })
+		p.place(left, from)
+	}
+}
+
+// place notes that a node was written from token from up to here.
+func (p *parser) place(n plan.Node, from int) {
+	o := p.origin(from)
+	switch n := n.(type) {
+	case *plan.Distinct:
+		n.Origin = o
+		if u, ok := n.Child.(*plan.Union); ok {
+			u.Origin = o
+		}
+	case *plan.Union:
+		n.Origin = o
+	case *plan.SetOp:
+		n.Origin = o
+	case *plan.Project:
+		n.Origin = o
+	case *plan.Aggregate:
+		n.Origin = o
+	case *plan.Having:
+		n.Origin = o
+		p.place(n.Child, from)
+	case *plan.Filter:
+		n.Origin = o
+	case *plan.Join:
+		n.Origin = o
+	case *plan.Generate:
+		n.Origin = o
 	}
 }
 
@@ -172,11 +225,12 @@ func (p *parser) queryPrimary() plan.Node {
 	case p.is("FROM"):
 		return p.fromFirst()
 	case p.is("VALUES"):
-		return p.relationAlias(p.values(), "")
+		return p.relationAlias(p.pos, p.values(), "")
 	case p.is("TABLE") && isName(p.peekAt(1)):
 		p.take()
 		from := p.pos
-		return &plan.Named{Parts: p.multipart(), Origin: p.origin(from)}
+		parts := p.multipart()
+		return &plan.Named{Parts: parts, Home: p.opts.Home, Origin: p.origin(from)}
 	case p.is("("):
 		if !p.enter() {
 			return nil
@@ -224,6 +278,8 @@ type hintText struct {
 
 // selectOver reads SELECT over a relation that was read already, or over the one of its FROM clause.
 func (p *parser) selectOver(n plan.Node) plan.Node {
+	from := p.pos
+	var where *plan.Filter
 	p.expect("SELECT")
 	hints := p.hints()
 	distinct := false
@@ -246,11 +302,15 @@ func (p *parser) selectOver(n plan.Node) plan.Node {
 		n = p.lateralView(n)
 	}
 	if p.accept("WHERE") {
-		n = &plan.Filter{Cond: p.expr(), Child: n}
+		where = &plan.Filter{Cond: p.expr(), Child: n}
+		n = where
 	}
 	switch {
 	case p.accept("GROUP", "BY"):
-		n = p.groupBy(cols, n)
+		clause := p.pos - 2
+		a := p.groupBy(cols, n)
+		a.Clause = p.origin(clause)
+		n = a
 	case p.is("HAVING"):
 		n = &plan.Aggregate{Aggs: cols, Child: n}
 	default:
@@ -259,8 +319,16 @@ func (p *parser) selectOver(n plan.Node) plan.Node {
 	if p.accept("HAVING") {
 		n = &plan.Having{Cond: p.expr(), Child: n}
 	}
+	p.windowClause()
+	if p.accept("QUALIFY") {
+		n = &plan.Qualify{Cond: p.expr(), Child: n}
+	}
+	if where != nil {
+		p.place(where, from)
+	}
+	p.place(n, from)
 	if distinct {
-		n = &plan.Distinct{Child: n}
+		n = &plan.Distinct{Child: n, Origin: p.origin(from)}
 	}
 	p.windowClause()
 	for i := len(hints) - 1; i >= 0; i-- {
@@ -295,9 +363,14 @@ func (p *parser) hints() []hintText {
 
 // organization reads what sorts, distributes and limits a query.
 func (p *parser) organization(n plan.Node) plan.Node {
-	n = p.sortClauses(n)
+	from, before := p.pos, n
+	sorted := p.sortClauses(n)
 	p.windowClause()
-	return p.limitClauses(n)
+	n = p.limitClauses(sorted)
+	if s, ok := sorted.(*plan.Sort); ok && sorted != before && s.Global {
+		s.Origin = p.origin(from)
+	}
+	return n
 }
 
 // sortClauses reads ORDER BY or the clauses that sort within partitions.
@@ -305,7 +378,9 @@ func (p *parser) sortClauses(n plan.Node) plan.Node {
 	from := p.pos
 	switch {
 	case p.accept("ORDER", "BY"):
-		n = &plan.Sort{Orders: list(p, p.sortItem), Global: true, Child: n}
+		s := &plan.Sort{Orders: list(p, p.sortItem), Global: true, Child: n}
+		s.Origin = p.origin(from)
+		n = s
 		if p.is("SORT", "BY") || p.is("DISTRIBUTE", "BY") || p.is("CLUSTER", "BY") {
 			p.pos += 2
 			list(p, p.sortItem)
@@ -331,20 +406,27 @@ func (p *parser) sortClauses(n plan.Node) plan.Node {
 
 func (p *parser) limitClauses(n plan.Node) plan.Node {
 	var limit plan.Expr
+	var place plan.Origin
 	if p.accept("LIMIT") && !p.accept("ALL") {
+		from := p.pos
 		limit = p.expr()
+		place = p.origin(from)
 	}
 	if p.accept("OFFSET") {
-		n = &plan.Offset{N: p.expr(), Child: n}
+		from := p.pos
+		o := &plan.Offset{N: p.expr(), Child: n}
+		o.Origin = p.origin(from)
+		n = o
 	}
 	if limit != nil {
-		n = &plan.Limit{N: limit, Child: n}
+		n = &plan.Limit{N: limit, Child: n, Origin: place}
 	}
 	return n
 }
 
 // sortItem reads a key of an ordering. Nulls come first in ascending order and last in descending, unless it says otherwise.
 func (p *parser) sortItem() *plan.SortOrder {
+	from := p.pos
 	o := &plan.SortOrder{Child: p.expr()}
 	if !p.accept("ASC") {
 		o.Desc = p.accept("DESC")
@@ -356,6 +438,7 @@ func (p *parser) sortItem() *plan.SortOrder {
 	case p.accept("NULLS", "LAST"):
 		o.NullsFirst = false
 	}
+	o.Origin = p.origin(from)
 	return o
 }
 
@@ -386,31 +469,35 @@ func (p *parser) windowClause() {
 	if !p.is("WINDOW") || !isName(p.peekAt(1)) || p.peekAt(2).up != "AS" {
 		return
 	}
+	from := p.pos
 	p.take()
-	defs := map[string]*plan.Over{}
+	defs, repeated := map[string]*plan.Over{}, "" // by names as they are written: W is not w
 	for more := true; more; more = p.accept(",") {
-		from := p.pos
 		name := p.name()
-		key := strings.ToLower(name)
 		p.expect("AS")
 		def := &plan.Over{}
+		spec := p.pos
 		if p.accept("(") {
 			p.windowSpec(def)
 			p.expect(")")
+			def.Spec = p.origin(spec)
 		} else {
 			def.Window = p.name()
 		}
-		if defs[key] != nil {
-			p.failFrom(from, errclass.New("INVALID_SQL_SYNTAX.REPETITIVE_WINDOW_DEFINITION", "windowName", errclass.Ident(name)))
-			return
+		if defs[name] != nil {
+			repeated = name
 		}
-		defs[key] = def
+		defs[name] = def
+	}
+	if repeated != "" {
+		p.failFrom(from, errclass.New("INVALID_SQL_SYNTAX.REPETITIVE_WINDOW_DEFINITION", "windowName", errclass.Ident(repeated)))
+		return
 	}
 	for _, def := range defs {
 		if def.Window == "" {
 			continue
 		}
-		other := defs[strings.ToLower(def.Window)]
+		other := defs[def.Window]
 		if other == nil || other.Window != "" {
 			p.failTok(p.peek(), errclass.New("INVALID_SQL_SYNTAX.UNRESOLVED_WINDOW_REFERENCE", "windowName", errclass.Ident(def.Window)))
 			return
@@ -419,17 +506,17 @@ func (p *parser) windowClause() {
 	s := p.windows[len(p.windows)-1]
 	open := s.pending[:0]
 	for _, o := range s.pending {
-		def := defs[strings.ToLower(o.Window)]
+		def := defs[o.Window]
 		if def != nil && def.Window != "" {
-			def = defs[strings.ToLower(def.Window)]
+			def = defs[def.Window]
 		}
 		if def == nil {
 			open = append(open, o)
 			continue
 		}
-		fn := o.Fn
+		fn, place := o.Fn, o.Origin
 		*o = *def
-		o.Fn = fn
+		o.Fn, o.Origin = fn, place
 	}
 	s.pending = open
 }

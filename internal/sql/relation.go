@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"strconv"
+
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/types"
@@ -97,6 +99,7 @@ func (p *parser) join(left plan.Node) (plan.Node, bool) {
 	}
 	j.Lateral = p.lateralAhead()
 	j.Right = p.relationPrimary(j.Lateral)
+	defer func() { p.place(j, from) }()
 	switch {
 	case p.is("ON") && !j.Natural:
 		p.take()
@@ -127,9 +130,9 @@ func (p *parser) relationPrimary(lateral bool) plan.Node {
 	switch {
 	case p.is("("):
 		n, isQuery := p.bracketed()
-		return p.relationEnd(n, isQuery)
+		return p.relationEnd(from, n, isQuery)
 	case p.is("VALUES") && !p.endsRelation(1):
-		return p.relationAlias(p.values(), "")
+		return p.inlineTable(from)
 	case p.streamAhead():
 		return p.stream()
 	}
@@ -139,13 +142,25 @@ func (p *parser) relationPrimary(lateral bool) plan.Node {
 	}
 	parts := p.multipart()
 	if p.is("(") && p.err == nil {
-		return p.relationEnd(p.tableFunc(from, parts), false)
+		return p.functionEnd(from, p.tableFunc(from, parts))
 	}
 	if lateral {
 		p.failFrom(from, errclass.New("INVALID_SQL_SYNTAX.LATERAL_WITHOUT_SUBQUERY_OR_TABLE_VALUED_FUNC"))
 		return nil
 	}
-	return p.relationEnd(p.named(from, parts), false)
+	return p.relationEnd(from, p.named(from, parts), false)
+}
+
+// inlineTable reads VALUES with an alias, which may name the columns.
+func (p *parser) inlineTable(from int) plan.Node {
+	v := p.values()
+	n := p.relationAlias(from, v, "")
+	a, ok := n.(*plan.Aliased)
+	if rows := v.(*plan.Values).Rows; ok && a.Columns != nil && len(rows) > 0 && len(rows[0]) != len(a.Columns) {
+		p.failFrom(from, errclass.New("INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH", "expectedNumCols", strconv.Itoa(len(a.Columns)),
+			"actualNumCols", strconv.Itoa(len(rows[0])), "rowIndex", "0"))
+	}
+	return n
 }
 
 // endsRelation tells whether the token n ahead cannot stand behind the first word of a relation that is a form of its own.
@@ -168,6 +183,7 @@ func (p *parser) bracketed() (n plan.Node, isQuery bool) {
 	}
 	defer p.leave()
 	p.expect("(")
+	from := p.pos
 	switch {
 	case p.is("("):
 		n, isQuery = p.bracketed()
@@ -180,7 +196,7 @@ func (p *parser) bracketed() (n plan.Node, isQuery bool) {
 				break
 			}
 		}
-		n = p.relationTail(p.relationEnd(n, isQuery))
+		n = p.relationTail(p.relationEnd(from, n, isQuery))
 		isQuery = false
 	case p.queryAt(0):
 		rows := p.is("VALUES")
@@ -200,7 +216,7 @@ func (p *parser) bracketed() (n plan.Node, isQuery bool) {
 
 // named reads what belongs to a table's name: the version and options.
 func (p *parser) named(from int, parts []string) *plan.Named {
-	t := &plan.Named{Parts: parts, Origin: p.origin(from)}
+	t := &plan.Named{Parts: parts, Home: p.opts.Home, Origin: p.origin(from)}
 	switch {
 	case p.accept("VERSION", "AS", "OF"), p.accept("SYSTEM_VERSION", "AS", "OF"),
 		p.accept("FOR", "VERSION", "AS", "OF"), p.accept("FOR", "SYSTEM_VERSION", "AS", "OF"):
@@ -252,7 +268,7 @@ func (p *parser) stream() plan.Node {
 		if closing {
 			p.expect(")")
 		}
-		return p.relationEnd(f, false)
+		return p.functionEnd(from, f)
 	}
 	if closing {
 		p.expect(")")
@@ -262,11 +278,24 @@ func (p *parser) stream() plan.Node {
 		p.take()
 		t.Options = p.properties()
 	}
-	return p.relationEnd(t, false)
+	return p.relationEnd(from, t, false)
 }
 
-// relationEnd reads what may follow a relation: a sample, a watermark and an alias.
-func (p *parser) relationEnd(n plan.Node, isQuery bool) plan.Node {
+// functionEnd reads what may follow a table function that begins at token from: a watermark and an alias, but no sample.
+func (p *parser) functionEnd(from int, n plan.Node) plan.Node {
+	f, _ := n.(*plan.TableFunc)
+	if p.is("WATERMARK") && p.clauseAhead() {
+		n = p.watermark(n)
+	}
+	n = p.relationAlias(from, n, "")
+	if f != nil {
+		f.Origin = p.origin(from)
+	}
+	return n
+}
+
+// relationEnd reads what may follow a relation that begins at token from: a sample, a watermark and an alias.
+func (p *parser) relationEnd(from int, n plan.Node, isQuery bool) plan.Node {
 	if p.is("TABLESAMPLE", "(") {
 		n = p.sample(n)
 	}
@@ -274,13 +303,13 @@ func (p *parser) relationEnd(n plan.Node, isQuery bool) plan.Node {
 		n = p.watermark(n)
 	}
 	if isQuery {
-		return p.relationAlias(n, autoAlias)
+		return p.relationAlias(from, n, autoAlias)
 	}
-	return p.relationAlias(n, "")
+	return p.relationAlias(from, n, "")
 }
 
 // relationAlias reads an alias with or without column names. Without one, the relation is called auto, if that is set.
-func (p *parser) relationAlias(n plan.Node, auto string) plan.Node {
+func (p *parser) relationAlias(from int, n plan.Node, auto string) plan.Node {
 	switch {
 	case p.is("AS") && isName(p.peekAt(1)) && !notRelationAlias[p.peekAt(1).up] && !p.asIsAlias():
 		p.take()
@@ -294,6 +323,7 @@ func (p *parser) relationAlias(n plan.Node, auto string) plan.Node {
 	a := &plan.Aliased{Name: p.name(), Child: n}
 	if p.is("(") {
 		a.Columns = p.nameList()
+		a.Origin = p.origin(from)
 	}
 	return a
 }
@@ -360,12 +390,19 @@ func (p *parser) sample(n plan.Node) plan.Node {
 		if of > 0 {
 			s.Hi = num / of
 		}
+		if s.Hi > 1 {
+			p.failFrom(from, errclass.New("PARSE_SYNTAX_ERROR", "error", "'"+p.textFrom(from)+"'", "hint", ": the bucket must be one of those there are"))
+		}
 	default:
 		num := p.pos
 		e := p.value()
 		switch {
 		case p.accept("ROWS"):
 			p.expect(")")
+			if p.accept("REPEATABLE", "(") { // the first rows are taken, whatever the seed
+				p.seedValue()
+				p.expect(")")
+			}
 			return &plan.Limit{N: e, Child: n}
 		case p.accept("PERCENT"):
 			v, ok := numberValue(e)
@@ -396,7 +433,7 @@ func (p *parser) values() plan.Node {
 	for more := true; more; more = p.is(",") && !p.is(",", "LATERAL", "(") && p.accept(",") {
 		e := p.expr()
 		row := []plan.Expr{e}
-		if f, ok := e.(*plan.Func); ok && len(f.Name) == 1 && f.Name[0] == "struct" {
+		if f, ok := plan.IsRow(e); ok {
 			row = f.Args
 		}
 		v.Rows = append(v.Rows, row)
@@ -407,8 +444,10 @@ func (p *parser) values() plan.Node {
 
 // lateralView reads LATERAL VIEW [OUTER] generator(...) [name] [[AS] columns].
 func (p *parser) lateralView(n plan.Node) plan.Node {
+	first := p.pos
 	p.expect("LATERAL", "VIEW")
 	g := &plan.Generate{Child: n}
+	defer func() { p.place(g, first) }()
 	if p.is("OUTER") && isName(p.peekAt(1)) {
 		p.take()
 		g.Outer = true
@@ -416,6 +455,9 @@ func (p *parser) lateralView(n plan.Node) plan.Node {
 	from := p.pos
 	name := p.multipart()
 	g.Gen = p.funcCall(from, name)
+	if f, ok := g.Gen.(*plan.Func); ok && f.ArgNames != nil {
+		p.failFrom(from, errclass.New("PARSE_SYNTAX_ERROR", "error", "'=>'", "hint", ": LATERAL VIEW takes no named arguments"))
+	}
 	if !p.is("AS") {
 		if isName(p.peek()) && !notRelationAlias[p.peek().up] && !p.clauseAhead() {
 			g.Qualifier = p.name()

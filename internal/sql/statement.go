@@ -12,12 +12,35 @@ import (
 // statement reads a query or a command.
 func (p *parser) statement() plan.Statement {
 	from := p.pos
+	p.first = from
 	next := p.peekAt(1)
+	if s := p.constraintStatement(); s != nil {
+		return s
+	}
+	if p.hiveStatement() {
+		return nil
+	}
 	switch p.peek().up {
 	case "SELECT", "WITH", "VALUES", "TABLE", "(":
 		return p.queryStatement()
 	case "FROM":
-		return p.queryStatement()
+		return p.fromStatement()
+	case "BEGIN":
+		return p.script()
+	case "OPEN", "FETCH", "CLOSE":
+		if isName(next) {
+			return p.cursor()
+		}
+	case "ALTER":
+		return p.alter()
+	case "COMMENT":
+		return p.commentOn()
+	case "LOAD":
+		return p.loadData()
+	case "ADD", "LIST":
+		if p.isResources() {
+			return p.resources()
+		}
 	case "CREATE":
 		return p.create()
 	case "REPLACE":
@@ -43,10 +66,42 @@ func (p *parser) statement() plan.Statement {
 		return p.use()
 	case "CACHE", "UNCACHE", "CLEAR", "REFRESH":
 		return p.cacheStatement()
+	case "DECLARE":
+		if p.isCursor() {
+			return p.cursor()
+		}
+		if isName(next) {
+			return p.declare()
+		}
+	case "EXECUTE":
+		if next.up == "IMMEDIATE" {
+			return p.executeImmediate()
+		}
+	case "DELETE":
+		return p.deleteFrom()
+	case "UPDATE":
+		return p.update()
+	case "MERGE":
+		return p.merge()
+	case "VACUUM":
+		return p.vacuum()
+	case "OPTIMIZE":
+		return p.optimize()
+	case "RESTORE":
+		return p.restore()
+	case "ANALYZE":
+		if p.is("ANALYZE", "TABLE") || p.is("ANALYZE", "TABLES") {
+			return p.analyzeTables()
+		}
+	case "MSCK", "REPAIR":
+		if p.is("MSCK", "REPAIR", "TABLE") || p.is("REPAIR", "TABLE") {
+			return p.repairTable()
+		}
 	case "TRUNCATE":
 		p.take()
 		p.expect("TABLE")
-		return &plan.Truncate{Table: p.multipart(), Partition: p.partitionSpec()}
+		t := p.tableName()
+		return &plan.Truncate{Table: t.Parts, Origin: t.Origin, Partition: p.partitionSpec()}
 	}
 	if unsupportedStatements[p.peek().up] && isName(next) {
 		p.take()
@@ -62,8 +117,7 @@ func (p *parser) statement() plan.Statement {
 }
 
 // unsupportedStatements are first words of Spark's statements that this engine has not got.
-var unsupportedStatements = set("ALTER", "ANALYZE", "BEGIN", "CALL", "COMMENT", "DECLARE", "DELETE", "EXECUTE", "EXPORT", "GRANT",
-	"IMPORT", "LOAD", "LOCK", "MERGE", "MSCK", "REPAIR", "REVOKE", "ROLLBACK", "UNLOCK", "UPDATE")
+var unsupportedStatements = set("CALL")
 
 func (p *parser) queryStatement() plan.Statement {
 	if !p.is("WITH") || !isName(p.peekAt(1)) {
@@ -84,30 +138,46 @@ func (p *parser) ifNotExists() bool { return p.accept("IF", "NOT", "EXISTS") }
 
 // properties reads (key = value, ...) or (key value, ...). Keys are names with dots or texts.
 func (p *parser) properties() map[string]string {
-	p.expect("(")
-	m := map[string]string{}
-	if p.accept(")") {
-		return m
+	m, without := p.propertyList()
+	if len(without) > 0 {
+		p.refuseStatement(errclass.New("_LEGACY_ERROR_TEMP_0035", "message", "A value must be specified for the key: "+without[0]+"."))
 	}
+	return m
+}
+
+// propertyList reads properties, and lists the keys without a value.
+func (p *parser) propertyList() (m map[string]string, without []string) {
+	from := p.pos
+	p.expect("(")
+	m = map[string]string{}
+	if p.accept(")") {
+		return m, nil
+	}
+	twice := ""
 	for more := true; more; more = p.accept(",") {
-		from := p.pos
 		key := p.propertyKey()
-		var value string
+		value, has := "", false
 		if p.accept("=") || !p.is(",") && !p.is(")") {
-			value = p.propertyValue()
+			value, has = p.propertyValue(), true
 		}
-		if _, twice := m[key]; twice {
-			p.duplicateKey(from, key)
+		if !has {
+			without = append(without, key)
+		}
+		if _, known := m[key]; known && twice == "" {
+			twice = key
 		}
 		m[key] = value
 	}
 	p.expect(")")
-	return m
+	if twice != "" {
+		p.refuse(from, errclass.New("DUPLICATE_KEY", "keyColumn", errclass.Ident(twice)))
+	}
+	return m, without
 }
 
 func (p *parser) propertyKey() string {
-	if p.peek().kind == text {
-		return p.stringLit()
+	if p.peek().kind == text { // one literal: the next is the value
+		return stringValue(p.raw(p.take()))
 	}
 	parts := []string{p.name()}
 	for p.accept(".") {
@@ -146,6 +216,7 @@ func (p *parser) propertyValue() string {
 
 // partitionSpec reads PARTITION (a = 1, b), if it is there.
 func (p *parser) partitionSpec() []plan.PartitionValue {
+	from := p.pos
 	if !p.accept("PARTITION", "(") {
 		return nil
 	}
@@ -157,6 +228,13 @@ func (p *parser) partitionSpec() []plan.PartitionValue {
 		return v
 	})
 	p.expect(")")
+	for i, v := range spec {
+		for _, other := range spec[:i] {
+			if v.Name == other.Name {
+				p.refuse(from, errclass.New("DUPLICATE_KEY", "keyColumn", errclass.Ident(v.Name)))
+			}
+		}
+	}
 	return spec
 }
 
@@ -189,14 +267,14 @@ func (p *parser) set() plan.Statement {
 		return &plan.ShowConf{Verbose: true}
 	case p.accept("TIME", "ZONE"):
 		return p.setTimeZone()
-	case p.accept("CATALOG"):
+	case p.is("CATALOG") && p.peekAt(1).kind != eof:
+		p.take()
 		if p.peek().kind == text {
 			return &plan.SetCatalog{Name: p.stringLit()}
 		}
 		return &plan.SetCatalog{Name: p.name()}
-	case p.is("ROLE"), p.is("VAR"), p.is("VARIABLE"):
-		p.unsupported(p.pos, "SET "+p.peek().up)
-		return nil
+	case p.accept("VAR"), p.accept("VARIABLE"):
+		return p.setVariable()
 	}
 	// The value is the rest of the text as it stands, tokens or not: SET a.b = c:/d 'e'.
 	start := p.peek().start
@@ -225,6 +303,20 @@ func confKey(s string) (text string, ok bool) {
 	return s, s != "" && strings.IndexFunc(s, bad) < 0
 }
 
+// restOfStatement takes what is left of the statement as it stands: up to the end of the text, or in a script to the semicolon.
+func (p *parser) restOfStatement() string {
+	start, end := p.peek().start, len(p.src)
+	if p.scripts == nil {
+		p.pos = len(p.toks) - 1
+	} else {
+		for p.peek().kind != eof && !p.is(";") {
+			p.take()
+		}
+		end = p.peek().start
+	}
+	return strings.TrimRight(p.src[start:end], " \t\r\n;")
+}
+
 // reset reads RESET with a key or without.
 func (p *parser) reset() plan.Statement {
 	from := p.pos
@@ -233,8 +325,7 @@ func (p *parser) reset() plan.Statement {
 		return &plan.ResetConf{}
 	}
 	start := p.peek().start
-	body := strings.TrimRight(p.src[start:], " \t\r\n;")
-	p.pos = len(p.toks) - 1
+	body := p.restOfStatement()
 	key, ok := confKey(body)
 	if !ok {
 		p.fail(p.toks[from].start, start+len(body), errclass.New("INVALID_RESET_COMMAND_FORMAT"))
@@ -252,12 +343,15 @@ func (p *parser) setTimeZone() plan.Statement {
 		from := p.pos
 		if l, ok := p.interval().(*plan.Literal); ok {
 			if d, ok := l.Value.(types.DayTime); ok {
+				if limit := types.DayTime(18 * 3600 * 1e6); d < -limit || d > limit {
+					p.refuseStatement(errclass.New("INVALID_INTERVAL_FORMAT.TIMEZONE_INTERVAL_OUT_OF_RANGE", "input", p.textFrom(from)))
+				}
 				return &plan.SetTimeZone{Offset: &d}
 			}
 		}
-		p.pos = from
 	}
-	p.unexpected()
+	p.pos = len(p.toks) - 1
+	p.refuseStatement(errclass.New("_LEGACY_ERROR_TEMP_0045"))
 	return nil
 }
 
@@ -274,6 +368,12 @@ func (p *parser) create() plan.Statement {
 		return p.createView(&plan.CreateView{Temp: true, Replace: replace})
 	case p.accept("VIEW"):
 		return p.createView(&plan.CreateView{Replace: replace})
+	case p.accept("TEMPORARY", "FUNCTION"), p.accept("TEMP", "FUNCTION"):
+		return p.createFunction(&plan.CreateFunction{Temp: true, Replace: replace})
+	case p.accept("FUNCTION"):
+		return p.createFunction(&plan.CreateFunction{Replace: replace})
+	case p.is("TEMPORARY", "TABLE"), p.is("TEMP", "TABLE"):
+		return p.createTemporaryTable()
 	case p.is("TABLE"):
 		return p.createTable(from, &plan.CreateTable{Replace: replace})
 	case p.is("EXTERNAL", "TABLE"):
@@ -281,10 +381,6 @@ func (p *parser) create() plan.Statement {
 		return p.createTable(from, &plan.CreateTable{External: true})
 	case p.accept("DATABASE"), p.accept("SCHEMA"), p.accept("NAMESPACE"):
 		return p.createNamespace()
-	case isName(p.peek()):
-		words := "CREATE " + p.take().up
-		p.unsupported(from, words)
-		return nil
 	}
 	p.unexpected()
 	return nil
@@ -293,7 +389,10 @@ func (p *parser) create() plan.Statement {
 func (p *parser) createView(v *plan.CreateView) plan.Statement {
 	v.IfNotExists = p.ifNotExists()
 	v.Name = p.multipart()
-	if v.Temp && (p.is("USING") || p.is("(")) {
+	if p.err == nil {
+		p.checkView(v)
+	}
+	if v.Temp && !v.IfNotExists && (p.is("USING") || p.is("(")) {
 		if s := p.createViewUsing(v); s != nil {
 			return s
 		}
@@ -308,13 +407,23 @@ func (p *parser) createView(v *plan.CreateView) plan.Statement {
 		})
 		p.expect(")")
 	}
+	once := p.clausesOnce()
 	for {
 		switch {
 		case p.accept("COMMENT"):
+			once("COMMENT")
 			v.Comment = p.stringLit()
 			continue
 		case p.accept("TBLPROPERTIES"):
-			v.Properties = p.properties()
+			once("TBLPROPERTIES")
+			v.Properties = p.setProperties()
+			continue
+		case p.is("WITH", "SCHEMA"):
+			once("WITH SCHEMA")
+			v.SchemaMode = p.schemaMode()
+			continue
+		case p.accept("DEFAULT", "COLLATION"):
+			v.Collation = p.name()
 			continue
 		}
 		break
@@ -324,6 +433,54 @@ func (p *parser) createView(v *plan.CreateView) plan.Statement {
 	v.Query = p.query()
 	v.Text = p.textFrom(start)
 	return v
+}
+
+// checkView refuses what cannot go together in CREATE VIEW.
+func (p *parser) checkView(v *plan.CreateView) {
+	switch {
+	case v.IfNotExists && v.Temp:
+		p.refuseStatement(errclass.New("_LEGACY_ERROR_TEMP_0053"))
+	case v.IfNotExists && v.Replace:
+		p.refuseStatement(errclass.New("CREATE_VIEW_WITH_IF_NOT_EXISTS_AND_REPLACE", "viewName", strings.Join(v.Name, ".")))
+	case v.Temp && !v.Global && len(v.Name) > 1:
+		p.refuseStatement(p.temporaryName("VIEW", v.Name))
+	}
+}
+
+// temporaryName is the error for a temporary object with a qualified name; nil for one that is of the session.
+func (p *parser) temporaryName(kind string, name []string) *errclass.Error {
+	path := strings.ToLower(strings.Join(name[:len(name)-1], "."))
+	if path == "" || path == "session" || path == "system.session" {
+		return nil
+	}
+	return errclass.New("INVALID_TEMP_OBJ_QUALIFIER", "objectType", kind, "objectName", errclass.Ident(name[len(name)-1]),
+		"qualifier", errclass.Ident(name[:len(name)-1]...))
+}
+
+// clausesOnce gives a function that refuses a clause that is there for the second time.
+func (p *parser) clausesOnce() func(clause string) {
+	seen := map[string]bool{}
+	return func(clause string) {
+		if seen[clause] {
+			p.refuseStatement(errclass.New("DUPLICATE_CLAUSES", "clauseName", clause))
+		}
+		seen[clause] = true
+	}
+}
+
+// createTemporaryTable reads CREATE TEMPORARY TABLE t USING format, which is a view.
+func (p *parser) createTemporaryTable() plan.Statement {
+	p.take()
+	p.take()
+	if p.ifNotExists() {
+		p.refuseStatement(errclass.New("INVALID_SQL_SYNTAX.CREATE_TEMP_TABLE_WITH_IF_NOT_EXISTS"))
+	}
+	v := &plan.CreateView{Temp: true, Name: p.multipart()}
+	if s := p.createViewUsing(v); s != nil {
+		return s
+	}
+	p.unexpected()
+	return nil
 }
 
 // createViewUsing reads the rest of CREATE TEMPORARY VIEW v [(columns)] USING format. It gives nil, and reads nothing, when the
@@ -356,14 +513,22 @@ func (p *parser) createViewUsing(v *plan.CreateView) plan.Statement {
 
 func (p *parser) createNamespace() plan.Statement {
 	n := &plan.CreateNamespace{IfNotExists: p.ifNotExists(), Name: p.multipart()}
+	once := p.clausesOnce()
 	for {
 		switch {
 		case p.accept("COMMENT"):
+			once("COMMENT")
 			n.Comment = p.stringLit()
 		case p.accept("LOCATION"):
-			n.Location = p.stringLit()
+			once("LOCATION")
+			l := p.stringLit()
+			n.Location = &l
 		case p.accept("WITH", "DBPROPERTIES"), p.accept("WITH", "PROPERTIES"):
-			n.Properties = p.properties()
+			once("WITH DBPROPERTIES")
+			n.Properties = p.setProperties()
+			p.checkNamespaceProperties(p.first, n.Properties)
+		case p.accept("DEFAULT", "COLLATION"):
+			n.Collation = p.name()
 		default:
 			return n
 		}
@@ -378,232 +543,17 @@ func (p *parser) drop() plan.Statement {
 		return &plan.DropTable{IfExists: p.ifExists(), Name: p.multipart(), Purge: p.accept("PURGE")}
 	case p.accept("VIEW"):
 		return &plan.DropView{IfExists: p.ifExists(), Name: p.multipart()}
+	case p.accept("FUNCTION"):
+		return &plan.DropFunction{IfExists: p.ifExists(), Name: p.multipart()}
+	case p.accept("TEMPORARY"), p.accept("TEMP"):
+		return p.dropTemporary(from)
 	case p.accept("DATABASE"), p.accept("SCHEMA"), p.accept("NAMESPACE"):
 		d := &plan.DropNamespace{IfExists: p.ifExists(), Name: p.multipart()}
 		if !p.accept("RESTRICT") {
 			d.Cascade = p.accept("CASCADE")
 		}
 		return d
-	case isName(p.peek()):
-		p.unsupported(from, "DROP "+p.take().up)
-		return nil
 	}
 	p.unexpected()
 	return nil
-}
-
-// insert reads INSERT. With are common table expressions that were written before it, or nil.
-func (p *parser) insert(with *plan.With) plan.Statement {
-	from := p.pos
-	p.expect("INSERT")
-	s := &plan.Insert{}
-	switch {
-	case p.accept("OVERWRITE"):
-		s.Overwrite = true
-		if p.is("DIRECTORY") || p.is("LOCAL", "DIRECTORY") {
-			p.unsupported(from, "INSERT OVERWRITE DIRECTORY")
-			return nil
-		}
-		p.accept("TABLE")
-	default:
-		p.expect("INTO")
-		if p.is("TABLE") && isName(p.peekAt(1)) {
-			p.take()
-		}
-	}
-	at := p.pos
-	parts := p.multipart()
-	s.Table = p.named(at, parts)
-	if p.accept("REPLACE", "WHERE") {
-		s.ReplaceWhere = p.expr()
-	}
-	s.Partition = p.partitionSpec()
-	s.IfNotExists = p.ifNotExists()
-	switch {
-	case p.accept("BY", "NAME"):
-		s.ByName = true
-	case p.is("(") && !p.queryAt(1):
-		s.Columns = p.nameList()
-	}
-	s.Query = p.query()
-	if with != nil {
-		with.Child = s.Query
-		s.Query = with
-	}
-	return s
-}
-
-// ---- looking at things
-
-func (p *parser) show() plan.Statement {
-	p.expect("SHOW")
-	switch {
-	case p.accept("TABLES"):
-		return &plan.ShowTables{Namespace: p.inName(), Pattern: p.likePattern()}
-	case p.accept("TABLE", "EXTENDED"):
-		ns := p.inName()
-		p.expect("LIKE")
-		s := &plan.ShowTables{Namespace: ns, Pattern: p.stringLit(), Extended: true}
-		p.partitionSpec()
-		return s
-	case p.accept("VIEWS"):
-		return &plan.ShowViews{Namespace: p.inName(), Pattern: p.likePattern()}
-	case p.accept("DATABASES"), p.accept("SCHEMAS"), p.accept("NAMESPACES"):
-		return &plan.ShowNamespaces{In: p.inName(), Pattern: p.likePattern()}
-	case p.accept("CATALOGS"):
-		return &plan.ShowCatalogs{Pattern: p.likePattern()}
-	case p.accept("COLUMNS"):
-		s := &plan.ShowColumns{Table: p.inName()}
-		if s.Table == nil {
-			p.unexpected()
-		}
-		s.Namespace = p.inName()
-		return s
-	case p.accept("TBLPROPERTIES"):
-		s := &plan.ShowProperties{Table: p.multipart()}
-		if p.accept("(") {
-			s.Key = p.propertyKey()
-			p.expect(")")
-		}
-		return s
-	case p.accept("CREATE", "TABLE"):
-		s := &plan.ShowCreateTable{Table: p.multipart()}
-		p.accept("AS", "SERDE")
-		return s
-	case p.accept("PARTITIONS"):
-		return &plan.ShowPartitions{Table: p.multipart(), Partition: p.partitionSpec()}
-	}
-	scope := p.acceptAny("ALL", "SYSTEM", "USER")
-	if p.accept("FUNCTIONS") {
-		if scope == "" {
-			scope = "ALL"
-		}
-		s := &plan.ShowFunctions{Scope: scope, Namespace: p.inName()}
-		if p.accept("LIKE"); p.peek().kind == text {
-			s.Pattern = p.stringLit()
-		} else if isName(p.peek()) {
-			s.Pattern = strings.Join(p.multipart(), ".")
-		}
-		return s
-	}
-	if scope == "" && p.accept("CURRENT") {
-		if p.acceptAny("NAMESPACE", "DATABASE", "SCHEMA") == "" {
-			p.unexpected()
-		}
-		return &plan.ShowCurrentNamespace{}
-	}
-	p.unexpected()
-	return nil
-}
-
-func (p *parser) describe() plan.Statement {
-	p.take()
-	switch {
-	case p.accept("FUNCTION"):
-		d := &plan.DescribeFunction{Extended: p.accept("EXTENDED")}
-		if p.peek().kind == text {
-			d.Name = []string{p.stringLit()}
-		} else if t := p.peek(); t.kind == symbol { // an operator: DESCRIBE FUNCTION +
-			p.take()
-			d.Name = []string{t.up}
-		} else {
-			d.Name = p.multipart()
-		}
-		return d
-	case p.accept("DATABASE"), p.accept("SCHEMA"), p.accept("NAMESPACE"):
-		return &plan.DescribeNamespace{Extended: p.accept("EXTENDED"), Name: p.multipart()}
-	case p.is("QUERY") && p.queryAt(1):
-		p.take()
-		return &plan.DescribeQuery{Query: p.query()}
-	case p.queryAt(0) && !(p.is("TABLE") && !p.is("TABLE", "(")):
-		return &plan.DescribeQuery{Query: p.query()}
-	}
-	if p.is("TABLE") && isName(p.peekAt(1)) {
-		p.take()
-	}
-	d := &plan.DescribeTable{}
-	if (p.is("EXTENDED") || p.is("FORMATTED")) && isName(p.peekAt(1)) {
-		p.take()
-		d.Extended = true
-	}
-	d.Table = p.multipart()
-	d.Partition = p.partitionSpec()
-	if p.accept("AS", "JSON") {
-		d.JSON = true
-	} else if isName(p.peek()) {
-		d.Column = p.multipart()
-		if p.accept("AS", "JSON") {
-			d.JSON = true
-		}
-	}
-	return d
-}
-
-func (p *parser) explain() plan.Statement {
-	if !p.enter() {
-		return nil
-	}
-	defer p.leave()
-	p.expect("EXPLAIN")
-	mode := p.acceptAny("EXTENDED", "CODEGEN", "COST", "FORMATTED", "LOGICAL")
-	switch mode {
-	case "":
-		mode = "SIMPLE"
-	case "LOGICAL":
-		p.unsupported(p.pos-1, "EXPLAIN LOGICAL")
-		return nil
-	}
-	return &plan.Explain{Mode: mode, Statement: p.statement()}
-}
-
-func (p *parser) use() plan.Statement {
-	p.expect("USE")
-	if isName(p.peekAt(1)) && (p.is("DATABASE") || p.is("SCHEMA") || p.is("NAMESPACE")) {
-		p.take()
-	}
-	return &plan.UseNamespace{Name: p.multipart()}
-}
-
-func (p *parser) cacheStatement() plan.Statement {
-	switch p.take().up {
-	case "CLEAR":
-		p.expect("CACHE")
-		return &plan.ClearCache{}
-	case "UNCACHE":
-		p.expect("TABLE")
-		return &plan.UncacheTable{IfExists: p.ifExists(), Name: p.multipart()}
-	case "REFRESH":
-		return p.refresh()
-	}
-	c := &plan.CacheTable{Lazy: p.accept("LAZY")}
-	p.expect("TABLE")
-	c.Name = p.multipart()
-	if p.accept("OPTIONS") {
-		c.Options = p.properties()
-	}
-	if p.accept("AS") || p.queryAt(0) {
-		c.Query = p.query()
-	}
-	return c
-}
-
-func (p *parser) refresh() plan.Statement {
-	switch {
-	case p.is("FUNCTION") && isName(p.peekAt(1)):
-		p.unsupported(p.pos-1, "REFRESH FUNCTION")
-		return nil
-	case p.is("TABLE") && isName(p.peekAt(1)):
-		p.take()
-		return &plan.RefreshTable{Name: p.multipart()}
-	case p.peek().kind == text:
-		return &plan.RefreshPath{Path: p.stringLit()}
-	}
-	start := p.peek().start
-	path := strings.TrimRight(p.src[start:], " \t\r\n;")
-	if path == "" {
-		p.unexpected()
-		return nil
-	}
-	p.pos = len(p.toks) - 1
-	return &plan.RefreshPath{Path: path}
 }
