@@ -32,7 +32,7 @@ func benchInput(b *testing.B, distinct int) *lists {
 	return l
 }
 
-func aggOf(b *testing.B, name string, args ...Expr) AggExpr {
+func aggOf(b testing.TB, name string, args ...Expr) AggExpr {
 	bd := &agg.Binding{Name: name, ANSI: true}
 	for _, a := range args {
 		bd.Args = append(bd.Args, fn.Arg{Type: a.Type, Nullable: true})

@@ -61,7 +61,7 @@ func batchOf(t testing.TB, ts []types.DataType, rows []types.Row) *vec.Batch {
 }
 
 func task(workers int) *Task {
-	return &Task{Workers: workers, Partitions: 4, Batch: &expr.BatchParams{Zone: time.UTC}}
+	return &Task{Workers: workers, Partitions: 4, Coalesce: true, Batch: &expr.BatchParams{Zone: time.UTC}}
 }
 
 func rowsOf(t testing.TB, workers int, op Op) []types.Row {
@@ -141,9 +141,9 @@ func TestJoinKinds(t *testing.T) {
 		kind JoinKind
 		want []string
 	}{
-		{JoinInner, []string{"[1 a 1 x]", "[1 a 1 z]", "[1 d 1 x]", "[1 d 1 z]"}},
-		{JoinOuter, []string{"[1 a 1 x]", "[1 a 1 z]", "[2 b <nil> <nil>]", "[<nil> c <nil> <nil>]", "[1 d 1 x]", "[1 d 1 z]"}},
-		{JoinFull, []string{"[1 a 1 x]", "[1 a 1 z]", "[2 b <nil> <nil>]", "[<nil> c <nil> <nil>]", "[1 d 1 x]", "[1 d 1 z]", "[<nil> <nil> 3 y]", "[<nil> <nil> <nil> n]"}},
+		{JoinInner, []string{"[1 a 1 z]", "[1 a 1 x]", "[1 d 1 z]", "[1 d 1 x]"}},
+		{JoinOuter, []string{"[1 a 1 z]", "[1 a 1 x]", "[2 b <nil> <nil>]", "[<nil> c <nil> <nil>]", "[1 d 1 z]", "[1 d 1 x]"}},
+		{JoinFull, []string{"[<nil> c <nil> <nil>]", "[<nil> <nil> <nil> n]", "[1 a 1 x]", "[1 a 1 z]", "[1 d 1 x]", "[1 d 1 z]", "[2 b <nil> <nil>]", "[<nil> <nil> 3 y]"}},
 		{JoinSemi, []string{"[1 a]", "[1 d]"}},
 		{JoinAnti, []string{"[2 b]", "[<nil> c]"}},
 	} {
@@ -174,7 +174,9 @@ func (failing) Eval(e *expr.Eval, in *vec.Batch) *vec.Vector {
 // A row that fails is an error only for who reaches it: the rows before it come out, a limit is satisfied by them.
 func TestErrorIsAPosition(t *testing.T) {
 	bad := Expr{New: func() expr.Node { return failing{} }, Type: types.Long, Uses: []int{0}, Column: -1}
-	op := func(n int64) Op { return &Limit{In: &Project{In: &Range{0, 100, 1}, Cols: []Expr{bad}}, N: n} }
+	op := func(n int64) Op {
+		return &Limit{In: &Project{In: &Range{Start: 0, End: 100, Step: 1}, Cols: []Expr{bad}}, N: n}
+	}
 	if got := len(rowsOf(t, 2, op(13))); got != 13 {
 		t.Errorf("%d rows before the bad one, want 13", got)
 	}
@@ -185,7 +187,7 @@ func TestErrorIsAPosition(t *testing.T) {
 	// A row's copies come out together: an error in one list does not hide the rows before it, nor is it lost at the end.
 	twice := func(n int64) Op {
 		x := ColumnExpr(0, types.Long)
-		return &Limit{In: &Expand{In: &Range{0, 14, 1}, Lists: [][]Expr{{x}, {bad}}}, N: n}
+		return &Limit{In: &Expand{In: &Range{Start: 0, End: 14, Step: 1}, Lists: [][]Expr{{x}, {bad}}}, N: n}
 	}
 	if got := len(rowsOf(t, 2, twice(26))); got != 26 {
 		t.Errorf("%d copies before the bad row, want 26", got)
@@ -200,12 +202,14 @@ func TestRange(t *testing.T) {
 		r    Range
 		want uint64
 	}{
-		{Range{0, 10, 3}, 4},
-		{Range{10, 0, -3}, 4},
-		{Range{0, 0, 1}, 0},
-		{Range{5, 0, 1}, 0},
-		{Range{-1 << 63, 1<<63 - 1, 1 << 62}, 4},
-		{Range{1<<63 - 1, -1 << 63, -1 << 62}, 4},
+		{Range{Start: 0, End: 10, Step: 3}, 4},
+		{Range{Start: 10, End: 0, Step: -3}, 4},
+		{Range{Start: 0, End: 0, Step: 1}, 0},
+		{Range{Start: 0, End: 10, Step: 1, Slices: 4}, 10},
+		{Range{Start: 0, End: 2, Step: 1, Slices: 5}, 2},
+		{Range{Start: 5, End: 0, Step: 1}, 0},
+		{Range{Start: -1 << 63, End: 1<<63 - 1, Step: 1 << 62}, 4},
+		{Range{Start: 1<<63 - 1, End: -1 << 63, Step: -1 << 62}, 4},
 	} {
 		if got := c.r.rows(); got != c.want {
 			t.Errorf("%v has %d rows, want %d", c.r, got, c.want)
@@ -215,7 +219,7 @@ func TestRange(t *testing.T) {
 
 func TestCancelEndsAllWorkers(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p, err := (&Range{0, 1 << 40, 1}).Parts(ctx, task(4))
+	p, err := (&Range{Start: 0, End: 1 << 40, Step: 1}).Parts(ctx, task(4))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,12 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"sync"
 
+	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/expr/agg"
 	"github.com/millrace/millrace/internal/group"
@@ -18,18 +21,21 @@ type AggExpr struct {
 	Args     []Expr
 	Filter   *Expr // rows that count, or nil for all
 	Distinct bool
+	// Place is where the call was written; nil if that is not known.
+	Place *errclass.QueryContext
 }
 
 // HashAgg groups rows by keys and computes aggregates. Its output is the keys followed by the aggregates' results; without keys
 // it is exactly one row.
 //
 // Every part is aggregated by itself as long as that makes it smaller, the partial groups are dealt out to shards by the hash of
-// their key, and every shard merges its share in the order of the parts. Groups come out by shard and, within one, in the order
-// of their first row.
+// their key, and every shard merges its share in the order of the parts. Groups come out by shard and, within one, in Order. What does
+// not fit into the task's memory waits in files; then a shard may come out in several shares, each in the order of first rows.
 type HashAgg struct {
 	In   Op
 	Keys []Expr
 	Aggs []AggExpr
+	Arrange
 	// Panes, when not nil, is what makes rows of the windows that are one of the keys.
 	Panes *Panes
 	// Look, when not nil, is shown the keys of every batch of input rows, by any worker, before they are grouped; the start of the
@@ -142,7 +148,22 @@ func (a *Accumulator) Update(groups []uint32, cols []*vec.Vector, n int) {
 				continue
 			}
 		}
+		mark := a.Eval.Errs.Len()
 		a.States[k].Update(&a.Eval, ids, flatArgs(args, &a.args))
+		a.place(mark, k)
+	}
+}
+
+// place tells the errors noted after a mark where their aggregate was written.
+func (a *Accumulator) place(mark, k int) {
+	c := a.h.Aggs[k].Place
+	if c == nil || a.Eval.Errs.Len() == mark {
+		return
+	}
+	for _, e := range a.Eval.Errs.Since(mark) {
+		if x, ok := errors.AsType[*errclass.Error](e.Err); ok && len(x.Context) == 0 {
+			x.WithContext(*c)
+		}
 	}
 }
 
@@ -206,7 +227,9 @@ func (a *Accumulator) firsts(k int, args []*vec.Vector, ids []uint32) ([]*vec.Ve
 func (a *Accumulator) Merge(groups []uint32, cols []*vec.Vector) {
 	for k, x := range a.h.Aggs {
 		w := len(x.Bound.State)
+		mark := a.Eval.Errs.Len()
 		a.States[k].Merge(&a.Eval, groups, cols[:w])
+		a.place(mark, k)
 		cols = cols[w:]
 	}
 }
@@ -223,8 +246,10 @@ func (a *Accumulator) Save(groups []uint32) []*vec.Vector {
 // Emit returns the results of some groups, a column for each aggregate, or the first error.
 func (a *Accumulator) Emit(groups []uint32) ([]*vec.Vector, error) {
 	var cols []*vec.Vector
-	for _, s := range a.States {
+	for k, s := range a.States {
+		mark := a.Eval.Errs.Len()
 		cols = append(cols, s.Emit(&a.Eval, groups))
+		a.place(mark, k)
 	}
 	return cols, a.Err()
 }
@@ -269,10 +294,13 @@ func (h *HashAgg) StateFields() []types.Field {
 
 // hashTable is the accumulator with a key table of its own: what batch aggregation and the partial stage use.
 type hashTable struct {
+	mu    sync.Mutex // held while results are made: streams side by side may share a table
 	acc   *Accumulator
 	table group.Table
 	ids   []uint32
 	fresh []uint32
+	part  int   // of the last chunk
+	ends  []int // the numbers of groups before each further part
 }
 
 func newHashTable(h *HashAgg, t *Task) *hashTable {
@@ -291,42 +319,74 @@ func (x *hashTable) resolve(keys []*vec.Vector, n int) []uint32 {
 	return ids
 }
 
+// take adds a chunk.
+func (x *hashTable) take(c Chunk) error {
+	if c.part != x.part {
+		x.part, x.ends = c.part, append(x.ends, x.table.Cap())
+	}
+	ids := x.resolve(c.Keys, c.N)
+	if c.Partial {
+		x.acc.Merge(ids, c.Cols)
+	} else {
+		x.acc.Update(ids, c.Cols, c.N)
+	}
+	return x.acc.Err()
+}
+
+func (x *hashTable) bytes() int64 { return x.table.Bytes() + x.acc.Bytes() }
+
 // Parts implements Op.
 func (h *HashAgg) Parts(ctx context.Context, t *Task) (Parts, error) {
-	shards := t.Partitions
+	shards := t.Shards()
 	if len(h.Keys) == 0 {
 		shards = 1
 	}
-	chunks, err := h.Shuffle(ctx, t, shards, func(hash uint32) int { return Shard(hash, shards) })
+	chunks, err := h.shuffle(ctx, t, t.Memory, &h.Arrange, shards, t.Shard)
 	if err != nil {
 		return Parts{}, err
 	}
+	if tooLarge(t.Memory, chunks) {
+		return h.sharedParts(t, chunks), nil
+	}
+	if t.Coalesce && !h.Placed {
+		chunks = together(chunks)
+		if len(chunks) == 1 && len(h.Keys) > 0 && !h.mergeable() {
+			chunks[0] = h.regroup(t, chunks[0])
+		}
+	}
 	tables := make([]*hashTable, len(chunks))
+	ids, placed := make([][]uint32, len(chunks)), make([][]uint32, len(chunks))
 	err = Run(ctx, t, Parts{N: len(chunks), Open: openNothing}, func(ctx context.Context, i int, _ Stream) error {
 		x := newHashTable(h, t)
 		tables[i] = x
 		for _, c := range chunks[i] {
-			ids := x.resolve(c.Keys, c.N)
-			if c.Partial {
-				x.acc.Merge(ids, c.Cols)
-			} else {
-				x.acc.Update(ids, c.Cols, c.N)
-			}
-			if err := x.acc.Err(); err != nil {
+			if err := x.take(c); err != nil {
 				return err
 			}
+			t.Memory.Release(c.size)
 		}
+		t.Memory.Grow(x.bytes())
 		chunks[i] = nil
 		if len(h.Keys) == 0 {
 			x.resolve(nil, 1)
 		}
+		ids[i], placed[i] = h.arrange(t, x)
 		return nil
 	})
 	if err != nil {
 		return Parts{}, err
 	}
-	return Parts{N: len(tables), Open: func(_ context.Context, i int) (Stream, error) {
-		return &aggStream{x: tables[i], live: tables[i].table.Live(nil)}, nil
+	if len(h.Keys) == 0 || h.Placed || t.Coalesce {
+		return Parts{N: len(tables), Open: func(_ context.Context, i int) (Stream, error) {
+			return &aggStream{x: tables[i], live: ids[i]}, nil
+		}}, nil
+	}
+	lists := make([][]uint32, t.Partitions)
+	for i := range tables {
+		stretches(ids[i], placed[i], lists)
+	}
+	return Parts{N: len(lists), Open: func(_ context.Context, i int) (Stream, error) {
+		return &aggStream{x: tables[i*len(tables)/len(lists)], live: lists[i]}, nil
 	}}, nil
 }
 
@@ -345,8 +405,10 @@ func (s *aggStream) Next(context.Context) (*vec.Batch, error) {
 	n := min(len(s.live), vec.BatchRows)
 	ids := s.live[:n]
 	s.live = s.live[n:]
+	s.x.mu.Lock()
 	cols := s.x.table.Keys(ids)
 	results, err := s.x.acc.Emit(ids)
+	s.x.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}

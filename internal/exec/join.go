@@ -21,10 +21,13 @@ const (
 	JoinFull           // and every build row
 	JoinSemi           // probe rows with a match, probe columns only
 	JoinAnti           // probe rows without one
+	JoinMark           // every probe row, with a column that tells whether it has a match
 )
 
 // HashJoin joins each row of Probe with the rows of Build that have equal keys and meet Cond. Without keys every pair is looked
-// at. Output columns are Probe's and then Build's; in the order of the probe rows and, for one, of the build rows.
+// at. Output columns are Probe's and then Build's; in the order of the probe rows and, for one, of the build rows from the last to the first, as
+// they come from Spark's table; without keys from the first. When the build side
+// does not fit into the task's memory both are dealt out to heaps in files, which are joined one by one.
 type HashJoin struct {
 	Probe, Build         Op
 	ProbeKeys, BuildKeys []Expr
@@ -36,8 +39,11 @@ type HashJoin struct {
 // Types implements Op.
 func (j *HashJoin) Types() []types.DataType {
 	ts := append([]types.DataType(nil), j.Probe.Types()...)
-	if j.Kind == JoinSemi || j.Kind == JoinAnti {
+	switch j.Kind {
+	case JoinSemi, JoinAnti:
 		return ts
+	case JoinMark:
+		return append(ts, types.Boolean)
 	}
 	return append(ts, j.Build.Types()...)
 }
@@ -47,7 +53,7 @@ func (j *HashJoin) Inputs() []Op { return []Op{j.Probe, j.Build} }
 
 // Label implements Op.
 func (j *HashJoin) Label() string {
-	kind := [...]string{"Inner", "LeftOuter", "FullOuter", "LeftSemi", "LeftAnti"}[j.Kind]
+	kind := [...]string{"Inner", "LeftOuter", "FullOuter", "LeftSemi", "LeftAnti", "ExistenceJoin"}[j.Kind]
 	if len(j.ProbeKeys) == 0 {
 		return "BroadcastNestedLoopJoin " + kind
 	}
@@ -66,11 +72,22 @@ type built struct {
 
 // Parts implements Op.
 func (j *HashJoin) Parts(ctx context.Context, t *Task) (Parts, error) {
-	bt, err := j.build(ctx, t)
+	b := &builder{j: j, t: t, ev: NewEvaluator(t, 0, j.BuildKeys)}
+	ps, err := j.Build.Parts(ctx, t)
+	if err == nil {
+		err = Gather(ctx, t, ps, b.add)
+	}
 	if err != nil {
 		return Parts{}, err
 	}
-	ps, err := j.Probe.Parts(ctx, t)
+	if b.pile != nil {
+		return j.heaped(ctx, t, b.pile)
+	}
+	bt, err := j.table(t, b.rows)
+	if err != nil {
+		return Parts{}, err
+	}
+	ps, err = j.Probe.Parts(ctx, t)
 	if err != nil {
 		return Parts{}, err
 	}
@@ -96,14 +113,48 @@ func (j *HashJoin) Parts(ctx context.Context, t *Task) (Parts, error) {
 		return Parts{}, err
 	}
 	lists[ps.N] = j.unmatched(bt)
-	return PartsOf(lists...), nil
+	return j.sorted(t, lists)
 }
 
-func (j *HashJoin) build(ctx context.Context, t *Task) (*built, error) {
-	list, err := Collect(ctx, t, j.Build)
-	if err != nil {
-		return nil, err
+// sorted brings the rows of a full join into the order of their keys, as Spark's join of sorted sides does, unless they are very many. The
+// last list has the build rows without a match.
+func (j *HashJoin) sorted(t *Task, lists [][]*vec.Batch) (Parts, error) {
+	rows := 0
+	for _, list := range lists {
+		for _, b := range list {
+			rows += b.N
+		}
 	}
+	if len(j.ProbeKeys) == 0 || rows == 0 || rows > sortedGroups {
+		return PartsOf(lists...), nil
+	}
+	np := len(j.Probe.Types())
+	var all, keys []*vec.Batch
+	for i, list := range lists {
+		exprs, from, to := j.ProbeKeys, 0, np
+		if i == len(lists)-1 {
+			exprs, from, to = j.BuildKeys, np, len(j.Types())
+		}
+		ev := NewEvaluator(t, i, exprs)
+		for _, b := range list {
+			cols, err := ev.ComputeAll(&vec.Batch{Cols: b.Cols[from:to], N: b.N})
+			if err != nil {
+				return Parts{}, err
+			}
+			all, keys = append(all, b), append(keys, (&vec.Batch{Cols: cols, N: b.N}).Own())
+		}
+	}
+	idx := vec.SortIndex(vec.ConcatBatches(keys).Cols, nil, rows)
+	whole := vec.ConcatBatches(all).Take(idx, nil).Own()
+	var out []*vec.Batch
+	for from := 0; from < rows; from += vec.BatchRows {
+		out = append(out, whole.Slice(from, min(vec.BatchRows, rows-from)))
+	}
+	return PartsOf(out), nil
+}
+
+// table makes the table of the build side.
+func (j *HashJoin) table(t *Task, list []*vec.Batch) (*built, error) {
 	bt := &built{rows: vec.EmptyBatch(j.Build.Types())}
 	if len(list) > 0 {
 		bt.rows = vec.ConcatBatches(list)
@@ -140,14 +191,22 @@ func (j *HashJoin) build(ctx context.Context, t *Task) (*built, error) {
 	for i := range bt.head {
 		bt.head[i] = -1
 	}
-	for r := n - 1; r >= 0; r-- { // backwards, so that chains go forwards
-		g := groups[r]
+	link := func(r int, g uint32) {
 		if g == group.None {
 			bt.next[r] = -1
-			continue
+			return
 		}
 		bt.next[r] = bt.head[g]
 		bt.head[g] = int32(r)
+	}
+	if j.Kind == JoinFull { // Spark sorts both sides
+		for r := n - 1; r >= 0; r-- {
+			link(r, groups[r])
+		}
+		return bt, nil
+	}
+	for r, g := range groups {
+		link(r, g)
 	}
 	return bt, nil
 }
@@ -203,6 +262,7 @@ type joinStream struct {
 	probes  []uint32
 	builds  []uint32
 	passing []uint32
+	marks   []uint8 // JoinMark: by output row
 }
 
 func (s *joinStream) Close() error { return s.in.Close() }
@@ -316,7 +376,7 @@ func (s *joinStream) window() (*vec.Batch, error) {
 }
 
 func (s *joinStream) pads() bool {
-	return s.j.Kind == JoinOuter || s.j.Kind == JoinFull || s.j.Kind == JoinAnti
+	return s.j.Kind == JoinOuter || s.j.Kind == JoinFull || s.j.Kind == JoinAnti || s.j.Kind == JoinMark
 }
 
 // finish applies the condition to the pairs and makes the output rows.
@@ -326,6 +386,7 @@ func (s *joinStream) finish(cur *vec.Batch, startRow int, startHit bool) (*vec.B
 		return nil, err
 	}
 	probes, builds := s.probes[:0:0], s.builds[:0:0]
+	marks := s.marks[:0]
 	k := 0
 	for i := 0; i < len(s.probes); {
 		row := s.probes[i]
@@ -335,7 +396,13 @@ func (s *joinStream) finish(cur *vec.Batch, startRow int, startHit bool) (*vec.B
 			last = i
 			if k < len(pass) && int(pass[k]) == i {
 				k++
-				if s.j.Kind != JoinAnti && (s.j.Kind != JoinSemi || !hit) {
+				switch s.j.Kind {
+				case JoinAnti:
+				case JoinSemi, JoinMark:
+					if !hit {
+						probes, marks = append(probes, row), append(marks, 1)
+					}
+				default:
 					probes, builds = append(probes, row), append(builds, s.builds[i])
 				}
 				hit = true
@@ -347,11 +414,16 @@ func (s *joinStream) finish(cur *vec.Batch, startRow int, startHit bool) (*vec.B
 			continue
 		}
 		if !hit && s.pads() {
-			probes, builds = append(probes, row), append(builds, vec.NoRow)
+			probes, builds, marks = append(probes, row), append(builds, vec.NoRow), append(marks, 0)
 		}
 	}
+	s.marks = marks
 	out := &vec.Batch{N: len(probes), Cols: vec.TakeAll(cur.Cols, probes)}
-	if s.j.Kind != JoinSemi && s.j.Kind != JoinAnti {
+	switch s.j.Kind {
+	case JoinSemi, JoinAnti:
+	case JoinMark:
+		out.Cols = append(out.Cols, markColumn(marks))
+	default:
 		out.Cols = append(out.Cols, vec.TakeAll(s.bt.rows.Cols, builds)...)
 	}
 	return out, nil
@@ -420,4 +492,10 @@ func (j *HashJoin) unmatched(bt *built) []*vec.Batch {
 	}
 	out.Cols = append(out.Cols, vec.TakeAll(bt.rows.Cols, rows)...)
 	return []*vec.Batch{out}
+}
+
+func markColumn(marks []uint8) *vec.Vector {
+	v := vec.NewFixed(types.Boolean, len(marks))
+	copy(vec.Fixed[uint8](v), marks)
+	return v
 }

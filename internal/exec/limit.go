@@ -151,24 +151,3 @@ func (l *Tail) Parts(ctx context.Context, t *Task) (Parts, error) {
 	}
 	return PartsOf(keep), nil
 }
-
-// Coalesce makes one part of all.
-type Coalesce struct{ In Op }
-
-// Types implements Op.
-func (c *Coalesce) Types() []types.DataType { return c.In.Types() }
-
-// Inputs implements Op.
-func (c *Coalesce) Inputs() []Op { return []Op{c.In} }
-
-// Label implements Op.
-func (c *Coalesce) Label() string { return "Coalesce 1" }
-
-// Parts implements Op.
-func (c *Coalesce) Parts(ctx context.Context, t *Task) (Parts, error) {
-	ps, err := c.In.Parts(ctx, t)
-	if err != nil {
-		return Parts{}, err
-	}
-	return Parts{N: 1, Open: func(context.Context, int) (Stream, error) { return Serial(ps), nil }}, nil
-}

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 
+	"github.com/millrace/millrace/internal/exec/spill"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -43,13 +44,19 @@ type Task struct {
 	Workers int
 	// Partitions is the logical number of hash partitions of this query (spark.sql.shuffle.partitions).
 	Partitions int
-	Batch      *expr.BatchParams
+	// Coalesce says that partitions are joined while they are small, as Spark's adaptive execution does it.
+	Coalesce bool
+	Batch    *expr.BatchParams
 	// Inputs are the splits of streaming scans in this micro-batch, by scan id; batch scans bring their own.
 	Inputs map[uint64]Input
+	// Levels are the rows of the level before of the recursions around the operators that run, by the recursion's id.
+	Levels map[uint64][]*vec.Batch
 	// Observed collects what Observe operators see; nil when nobody asks.
 	Observed *Observed
 	// Dead takes rows that cannot be computed with, so that the task goes on; nil makes their errors the task's.
 	Dead *DeadLetters
+	// Memory is what the task holds; nil has no limit.
+	Memory *spill.Scope
 	// Streaming is nil for a batch query; package stateful looks behind it.
 	Streaming any
 }

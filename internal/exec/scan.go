@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/bits"
 
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/source"
@@ -28,8 +29,56 @@ func (v *Values) Label() string { return "LocalTableScan" }
 // Parts implements Op.
 func (v *Values) Parts(context.Context, *Task) (Parts, error) { return PartsOf(v.Batches), nil }
 
-// Range counts from Start to End, exclusive, by Step.
-type Range struct{ Start, End, Step int64 }
+// Cut deals the rows of an operator, which are few or in memory already, out to Slices parts of the same size; to one for each row if
+// there are fewer.
+type Cut struct {
+	In     Op
+	Slices int
+}
+
+// Types implements Op.
+func (c *Cut) Types() []types.DataType { return c.In.Types() }
+
+// Inputs implements Op.
+func (c *Cut) Inputs() []Op { return []Op{c.In} }
+
+// Label implements Op.
+func (c *Cut) Label() string { return "LocalSlices" }
+
+// Parts implements Op.
+func (c *Cut) Parts(ctx context.Context, t *Task) (Parts, error) {
+	ps, err := c.In.Parts(ctx, t)
+	if err != nil {
+		return Parts{}, err
+	}
+	var all []*vec.Batch
+	rows := 0
+	err = Gather(ctx, t, ps, func(b *vec.Batch) error {
+		b = b.Compact(nil)
+		all, rows = append(all, b), rows+b.N
+		return nil
+	})
+	slices := max(1, min(c.Slices, rows))
+	lists := make([][]*vec.Batch, slices)
+	at := 0
+	for i := range lists {
+		for left := (i+1)*rows/slices - i*rows/slices; left > 0; {
+			n := min(left, all[0].N-at)
+			lists[i] = append(lists[i], all[0].Slice(at, n))
+			left, at = left-n, at+n
+			if at == all[0].N {
+				all, at = all[1:], 0
+			}
+		}
+	}
+	return PartsOf(lists...), err
+}
+
+// Range counts from Start to End, exclusive, by Step. Slices is the number of parts that it is cut into, 0 for as many as suit it.
+type Range struct {
+	Start, End, Step int64
+	Slices           int
+}
 
 // Types implements Op.
 func (r *Range) Types() []types.DataType { return []types.DataType{types.Long} }
@@ -61,12 +110,32 @@ func (r *Range) rows() uint64 {
 // Parts implements Op.
 func (r *Range) Parts(context.Context, *Task) (Parts, error) {
 	total := r.rows()
+	if r.Slices > 0 {
+		return r.sliced(total), nil
+	}
 	part := max(rangePart, (total+maxRangeParts-1)/maxRangeParts)
 	n := int((total + part - 1) / part)
 	return Parts{N: n, Open: func(_ context.Context, i int) (Stream, error) {
 		from := uint64(i) * part
 		return &rangeStream{at: r.Start + int64(from)*r.Step, step: r.Step, left: int(min(total-from, part))}, nil
 	}}, nil
+}
+
+// sliced cuts the rows into Slices parts as Spark does, since functions of a row's part show how.
+func (r *Range) sliced(total uint64) Parts {
+	n := uint64(min(r.Slices, maxRangeParts))
+	edge := func(i uint64) uint64 {
+		high, low := bits.Mul64(i, total)
+		q, _ := bits.Div64(high, low, n)
+		return q
+	}
+	return Parts{N: int(n), Open: func(_ context.Context, i int) (Stream, error) {
+		from, to := edge(uint64(i)), total
+		if uint64(i) < n-1 {
+			to = edge(uint64(i) + 1)
+		}
+		return &rangeStream{at: r.Start + int64(from)*r.Step, step: r.Step, left: int(to - from)}, nil
+	}}
 }
 
 type rangeStream struct {

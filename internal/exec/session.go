@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/millrace/millrace/internal/group"
 	"github.com/millrace/millrace/internal/vec"
@@ -15,7 +16,7 @@ import (
 // grouping, with the session in the place of the row's window.
 //
 // Rows go to shards by the other keys and are fed to the aggregates by time within a session. Sessions come out by shard and,
-// within one, by the first row of their key and then by time.
+// within one, by their keys and then by time.
 type SessionAgg struct {
 	Group *HashAgg
 	// Session is the key that holds the row's window, a struct of start and end.
@@ -60,19 +61,22 @@ func (a *SessionAgg) Shuffle(ctx context.Context, t *Task, shards int, shardOf f
 	}
 	perPart := make([][][]Chunk, ps.N)
 	err = Run(ctx, t, ps, func(ctx context.Context, part int, s Stream) error {
-		d := &dealer{shards: shards, shardOf: shardOf, out: make([][]Chunk, shards)}
+		d := newDealer(a.Group, t, a.Group.chunkFiles(nil), shards, shardOf)
+		d.keys-- // the window is dealt out among the arguments
 		ev := NewEvaluator(t, part, a.Group.inputs())
 		err := Drain(ctx, s, func(b *vec.Batch) error {
 			cols, n, err := ev.Compute(b)
-			if err == nil {
-				a.deal(d, cols, n)
+			if err != nil {
+				return err
 			}
-			return err
+			return a.deal(d, cols, n)
 		})
 		if err == nil {
 			err = ev.pending
 		}
-		perPart[part] = d.out
+		if err == nil {
+			perPart[part], err = d.end()
+		}
 		return err
 	})
 	if err != nil {
@@ -92,7 +96,7 @@ func (a *SessionAgg) Shuffle(ctx context.Context, t *Task, shards int, shardOf f
 }
 
 // deal cuts the rows of one batch: cols are the keys and the arguments.
-func (a *SessionAgg) deal(d *dealer, cols []*vec.Vector, n int) {
+func (a *SessionAgg) deal(d *dealer, cols []*vec.Vector, n int) error {
 	keys := len(a.Group.Keys)
 	session := cols[a.Session].Flatten()
 	start, end := session.Kids()[0], session.Kids()[1]
@@ -126,7 +130,7 @@ func (a *SessionAgg) deal(d *dealer, cols []*vec.Vector, n int) {
 	if kept != nil {
 		n = len(kept)
 	}
-	d.deal(false, d.flat[:keys-1], d.flat[keys-1:], n)
+	return d.deal(false, d.flat[:keys-1], d.flat[keys-1:], n)
 }
 
 // Columns puts sessions together as the grouping's output has them: other keys, windows, results.
@@ -141,13 +145,17 @@ func (a *SessionAgg) Columns(keys []*vec.Vector, starts, ends []int64, results [
 
 // Parts implements Op.
 func (a *SessionAgg) Parts(ctx context.Context, t *Task) (Parts, error) {
-	shards := t.Partitions
+	shards := t.Shards()
 	if len(a.Group.Keys) == 1 {
 		shards = 1
 	}
-	chunks, err := a.Shuffle(ctx, t, shards, func(hash uint32) int { return Shard(hash, shards) })
+	chunks, err := a.Shuffle(ctx, t, shards, t.Shard)
 	if err != nil {
 		return Parts{}, err
+	}
+	if t.Coalesce {
+		chunks = joinFew(chunks)
+		shards = len(chunks)
 	}
 	done := make([]*sessionStream, shards)
 	err = Run(ctx, t, Parts{N: shards, Open: openNothing}, func(ctx context.Context, i int, _ Stream) error {
@@ -163,6 +171,20 @@ func (a *SessionAgg) Parts(ctx context.Context, t *Task) (Parts, error) {
 	return Parts{N: shards, Open: func(_ context.Context, i int) (Stream, error) { return done[i], nil }}, nil
 }
 
+// joinFew makes one shard of all when they have few rows.
+func joinFew(shards [][]SessionChunk) [][]SessionChunk {
+	rows := 0
+	for _, chunks := range shards {
+		for _, c := range chunks {
+			rows += c.N
+		}
+	}
+	if rows > sortedGroups {
+		return shards
+	}
+	return [][]SessionChunk{slices.Concat(shards...)}
+}
+
 // sessionStream holds the sessions of one shard, which are the groups of acc by number, and emits them.
 type sessionStream struct {
 	a     *SessionAgg
@@ -171,7 +193,8 @@ type sessionStream struct {
 
 	keys         []uint32 // by session
 	starts, ends []int64
-	next         int // session to come out
+	order        []uint32 // in which sessions come out
+	next         int      // session to come out, by place in order
 }
 
 // build makes sessions of all rows of the shard.
@@ -195,7 +218,23 @@ func (s *sessionStream) build(ctx context.Context, chunks []SessionChunk) error 
 		from = to
 	}
 	s.acc.Grow(len(s.keys))
+	s.arrange()
 	return in.Feed(ctx, s.acc, sorter.Order(), groups)
+}
+
+// arrange orders sessions by key and start, as Spark's sort does; very many are left by the first row of the key.
+func (s *sessionStream) arrange() {
+	n := len(s.keys)
+	if n > 0 && n <= sortedGroups {
+		starts := vec.NewFixed(types.Long, n)
+		copy(vec.Fixed[int64](starts), s.starts)
+		s.order = vec.SortIndex(append(s.table.Keys(s.keys), starts), nil, n)
+		return
+	}
+	s.order = make([]uint32, n)
+	for i := range s.order {
+		s.order[i] = uint32(i)
+	}
 }
 
 // Next implements Stream.
@@ -203,18 +242,17 @@ func (s *sessionStream) Next(context.Context) (*vec.Batch, error) {
 	if s.next == len(s.keys) {
 		return nil, io.EOF
 	}
-	from := s.next
-	s.next = min(from+vec.BatchRows, len(s.keys))
-	ids := make([]uint32, s.next-from)
-	for i := range ids {
-		ids[i] = uint32(from + i)
-	}
+	ids := s.order[s.next:min(s.next+vec.BatchRows, len(s.order))]
+	s.next += len(ids)
 	results, err := s.acc.Emit(ids)
 	if err != nil {
 		return nil, err
 	}
-	keys := s.table.Keys(s.keys[from:s.next])
-	return vec.NewBatch(len(ids), s.a.Columns(keys, s.starts[from:s.next], s.ends[from:s.next], results)...), nil
+	keys, starts, ends := make([]uint32, len(ids)), make([]int64, len(ids)), make([]int64, len(ids))
+	for i, g := range ids {
+		keys[i], starts[i], ends[i] = s.keys[g], s.starts[g], s.ends[g]
+	}
+	return vec.NewBatch(len(ids), s.a.Columns(s.table.Keys(keys), starts, ends, results)...), nil
 }
 
 // Close implements Stream.

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 
+	"github.com/millrace/millrace/internal/exec/spill"
 	"github.com/millrace/millrace/internal/group"
 	"github.com/millrace/millrace/internal/vec"
 )
@@ -15,6 +16,9 @@ type Chunk struct {
 	N       int
 	Keys    []*vec.Vector // Owned, as are Cols
 	Cols    []*vec.Vector
+
+	part  int // that it comes from
+	piece     // what it is made of: its columns may be in a file
 }
 
 // A part is aggregated before it is dealt out, unless after partialTrial rows more than partialRatio of them were groups of their
@@ -25,17 +29,32 @@ const (
 )
 
 // Shuffle runs the input and deals groups out to shards, by a function of the partition hash of their key: the result has for every
-// shard its chunks in the order of the parts.
+// shard its chunks in the order of the parts, in memory.
 func (h *HashAgg) Shuffle(ctx context.Context, t *Task, shards int, shardOf func(hash uint32) int) ([][]Chunk, error) {
+	return h.shuffle(ctx, t, nil, nil, shards, shardOf)
+}
+
+// shuffle is Shuffle with a limit for memory: chunks may be in files. If how is not nil it may leave keys out, or deal nothing out: then the
+// shards are the parts.
+func (h *HashAgg) shuffle(ctx context.Context, t *Task, memory *spill.Scope, how *Arrange, shards int, shardOf func(hash uint32) int) ([][]Chunk, error) {
 	ps, err := h.In.Parts(ctx, t)
 	if err != nil {
 		return nil, err
 	}
+	placed := how != nil && how.Placed && len(h.Keys) > 0 && ps.N > 0
+	if placed {
+		shards = ps.N
+	}
 	perPart := make([][][]Chunk, ps.N)
+	files := h.chunkFiles(memory)
 	err = Run(ctx, t, ps, func(ctx context.Context, part int, s Stream) error {
-		d := &dealer{h: h, t: t, shards: shards, shardOf: shardOf, out: make([][]Chunk, shards)}
+		d := newDealer(h, t, files, shards, shardOf)
+		d.how = how
+		if placed {
+			d.all = part + 1
+		}
 		if h.mergeable() {
-			d.table = &hashTable{acc: h.NewAccumulator(t), table: group.New(TypesOf(h.inputs()[:len(h.Keys)]))}
+			d.table = h.partialTable(t)
 		}
 		ev := NewEvaluator(t, part, h.inputs())
 		err := Drain(ctx, s, func(b *vec.Batch) error {
@@ -54,15 +73,23 @@ func (h *HashAgg) Shuffle(ctx context.Context, t *Task, shards int, shardOf func
 		if err == nil {
 			err = d.flush()
 		}
-		perPart[part] = d.out
+		if err == nil {
+			perPart[part], err = d.end()
+		}
 		return err
 	})
+	if err == nil {
+		err = files.seal()
+	}
 	if err != nil {
 		return nil, err
 	}
 	chunks := make([][]Chunk, shards)
-	for _, out := range perPart {
+	for part, out := range perPart {
 		for s, cs := range out {
+			for i := range cs {
+				cs[i].part = part
+			}
 			chunks[s] = append(chunks[s], cs...)
 		}
 	}
@@ -73,15 +100,48 @@ func (h *HashAgg) Shuffle(ctx context.Context, t *Task, shards int, shardOf func
 type dealer struct {
 	h       *HashAgg
 	t       *Task
+	keys    int          // columns of a chunk that are keys
+	memory  *spill.Scope // nil without a limit
 	shards  int
 	shardOf func(uint32) int
+	how     *Arrange
+	all     int        // one more than the shard that has everything, or 0
 	table   *hashTable // nil once rows are passed on as they are
 	rows    int
-	out     [][]Chunk
+	grouped int64 // bytes of table
+
+	groups, raw *pile // keys and then state, or arguments; of a shard, groups come first
 
 	flat   []*vec.Vector
 	hashes []uint32
 	sel    [][]uint32
+}
+
+func newDealer(h *HashAgg, t *Task, files *chunkFiles, shards int, shardOf func(uint32) int) *dealer {
+	return &dealer{
+		h: h, t: t, keys: len(h.Keys), memory: files.memory, shards: shards, shardOf: shardOf,
+		groups: newPile(files.memory, files.groups, shards), raw: newPile(files.memory, files.raw, shards),
+	}
+}
+
+// end returns the chunks by shard.
+func (d *dealer) end() ([][]Chunk, error) {
+	out := make([][]Chunk, d.shards)
+	for _, p := range []*pile{d.groups, d.raw} {
+		if err := p.end(); err != nil {
+			return nil, err
+		}
+		for s, pieces := range p.heaps {
+			for _, x := range pieces {
+				c := Chunk{Partial: p == d.groups, N: x.rows, piece: x}
+				if x.batch != nil {
+					c.Keys, c.Cols = x.batch.Cols[:d.keys:d.keys], x.batch.Cols[d.keys:]
+				}
+				out[s] = append(out[s], c)
+			}
+		}
+	}
+	return out, nil
 }
 
 func (d *dealer) add(cols []*vec.Vector, n int) error {
@@ -96,12 +156,10 @@ func (d *dealer) add(cols []*vec.Vector, n int) error {
 	if d.table == nil {
 		if p := d.h.Panes; p != nil {
 			return p.spread(d.flat[:k], d.flat[k:], n, func(keys, cols []*vec.Vector, n int) error {
-				d.deal(false, keys, cols, n)
-				return nil
+				return d.deal(false, keys, cols, n)
 			})
 		}
-		d.deal(false, d.flat[:k], d.flat[k:], n)
-		return nil
+		return d.deal(false, d.flat[:k], d.flat[k:], n)
 	}
 	ids := d.table.resolve(d.flat[:k], n)
 	d.table.acc.Update(ids, d.flat[k:], n)
@@ -114,8 +172,32 @@ func (d *dealer) add(cols []*vec.Vector, n int) error {
 			return err
 		}
 		d.table = nil
+		return nil
 	}
+	return d.bound()
+}
+
+// bound deals out the groups gathered so far when they are too many.
+func (d *dealer) bound() error {
+	if d.memory == nil {
+		return nil
+	}
+	size := d.table.bytes()
+	fits := d.memory.Grow(size - d.grouped)
+	d.grouped = size
+	if fits || size < minSpill(d.memory) {
+		return nil
+	}
+	if err := d.flush(); err != nil {
+		return err
+	}
+	d.table = d.h.partialTable(d.t)
 	return nil
+}
+
+// partialTable groups by what is computed for each row: by panes, if there are any.
+func (h *HashAgg) partialTable(t *Task) *hashTable {
+	return &hashTable{acc: h.NewAccumulator(t), table: group.New(TypesOf(h.inputs()[:len(h.Keys)]))}
 }
 
 // flush deals out the groups gathered so far.
@@ -131,8 +213,12 @@ func (d *dealer) flush() error {
 	}
 	live := table.table.Live(nil)
 	if len(live) > 0 {
-		d.deal(true, table.table.Keys(live), table.acc.Save(live), len(live))
+		if err := d.deal(true, table.table.Keys(live), table.acc.Save(live), len(live)); err != nil {
+			return err
+		}
 	}
+	d.memory.Release(d.grouped)
+	d.grouped = 0
 	return nil
 }
 
@@ -147,15 +233,23 @@ func (d *dealer) windows() (*hashTable, error) {
 }
 
 // deal cuts rows by the partition hash of their keys.
-func (d *dealer) deal(partial bool, keys, cols []*vec.Vector, n int) {
+func (d *dealer) deal(partial bool, keys, cols []*vec.Vector, n int) error {
 	if n == 0 {
-		return
+		return nil
 	}
-	if d.shards == 1 {
-		d.out[0] = append(d.out[0], Chunk{Partial: partial, N: n, Keys: ownAll(keys), Cols: ownAll(cols)})
-		return
+	to := d.raw
+	if partial {
+		to = d.groups
 	}
-	d.hashes = vec.PartitionHash(keys, n, d.hashes)
+	all := vec.NewBatch(n, append(append(make([]*vec.Vector, 0, len(keys)+len(cols)), keys...), cols...)...)
+	if d.shards == 1 || d.all > 0 {
+		return to.add(max(d.all-1, 0), all.Own())
+	}
+	hashed := keys
+	if d.how != nil {
+		hashed = d.how.hashed(keys)
+	}
+	d.hashes = vec.PartitionHash(hashed, n, d.hashes)
 	if d.sel == nil {
 		d.sel = make([][]uint32, d.shards)
 	}
@@ -170,15 +264,11 @@ func (d *dealer) deal(partial bool, keys, cols []*vec.Vector, n int) {
 		if len(sel) == 0 {
 			continue
 		}
-		c := Chunk{Partial: partial, N: len(sel)}
-		for _, v := range keys {
-			c.Keys = append(c.Keys, vec.Take(v, sel, nil).Own())
+		if err := to.add(s, all.Take(sel, nil).Own()); err != nil {
+			return err
 		}
-		for _, v := range cols {
-			c.Cols = append(c.Cols, vec.Take(v, sel, nil).Own())
-		}
-		d.out[s] = append(d.out[s], c)
 	}
+	return nil
 }
 
 // Shard is the partition of a partition hash, as Spark's pmod.
@@ -188,12 +278,4 @@ func Shard(hash uint32, shards int) int {
 		m += shards
 	}
 	return m
-}
-
-func ownAll(vs []*vec.Vector) []*vec.Vector {
-	out := make([]*vec.Vector, len(vs))
-	for i, v := range vs {
-		out[i] = v.Own()
-	}
-	return out
 }
