@@ -31,6 +31,7 @@ const (
 	kTimestamp
 	kTimestampNTZ
 	kDate
+	kTime
 	kDecimal64
 	kDecimal128
 	kBinary
@@ -38,6 +39,9 @@ const (
 	kDayTime
 	kCalendar
 	kNull
+	kArray // the writer alone knows these
+	kMap
+	kStruct
 )
 
 // column is a column of the text and where its values go.
@@ -93,7 +97,7 @@ func compile(f types.Field, format string) (column, error) {
 	case types.UserDefinedType:
 		return compile(types.Field{Name: f.Name, Type: t.Storage}, format)
 	case types.TimeType:
-		return c, errclass.New("UNSUPPORTED_TIME_TYPE")
+		c.kind = kTime
 	default:
 		return c, unsupported(f, format)
 	}
@@ -185,6 +189,12 @@ func (r *Reader) convert(c *column, s []byte) bool {
 			c.out.AppendInt32(v)
 		}
 		return ok
+	case kTime:
+		v, ok := datetime.ParseTimeOfDay(s)
+		if ok {
+			c.out.AppendInt64(v * 1000)
+		}
+		return ok
 	case kDecimal64, kDecimal128:
 		return r.decimal(c, s)
 	case kBinary:
@@ -203,11 +213,11 @@ func (r *Reader) convert(c *column, s []byte) bool {
 		}
 		return ok
 	case kCalendar:
-		v, err := interval.ParseCalendar(string(s))
-		if err != nil {
-			return false
+		if v, err := interval.ParseCalendar(string(s)); err == nil {
+			c.out.AppendInterval(vec.Interval{Months: v.Months, Days: v.Days, Micros: v.Micros})
+		} else {
+			c.out.AppendNull() // a text that is none makes no bad record
 		}
-		c.out.AppendInterval(vec.Interval{Months: v.Months, Days: v.Days, Micros: v.Micros})
 		return true
 	case kNull:
 		c.out.AppendNull()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/millrace/millrace/internal/datetime"
+	"github.com/millrace/millrace/internal/textrecord"
 	"github.com/millrace/millrace/types"
 )
 
@@ -73,14 +74,17 @@ func (o *Options) formats() datetime.Formats {
 // Done tells that no more records need to be looked at.
 func (inf *Inference) Done() bool { return inf.names != nil && !inf.opts.InferTypes }
 
+// First is the first record that was looked at, nil when there was none.
+func (inf *Inference) First() []byte { return inf.first }
+
 // Lines looks at the records, one a line, of text[:end].
 func (inf *Inference) Lines(text []byte, end int) error {
 	for i := 0; i < end && !inf.Done(); {
-		stop := lineEnd(text, i, end)
+		stop := textrecord.LineEnd(text, i, end)
 		if err := inf.Record(text[i:stop]); err != nil {
 			return err
 		}
-		i = afterBreak(text, stop, end)
+		i = textrecord.AfterBreak(text, stop, end)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/textrecord"
 )
 
@@ -105,12 +106,12 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 	}
 	p := textrecord.Options{Format: "csv", Get: get}
 	if conf != nil {
-		if name := conf("spark.sql.columnNameOfCorruptRecord"); name != "" {
+		if name := conf(setting.CorruptRecordColumn); name != "" {
 			o.CorruptColumn = name
 		}
-		o.Prune = conf("spark.sql.csv.parser.columnPruning.enabled") != "false"
-		o.CaseSensitive = conf("spark.sql.caseSensitive") == "true"
-		o.TimestampNTZ = conf("spark.sql.timestampType") == "TIMESTAMP_NTZ"
+		o.Prune = conf(setting.CSVColumnPruning) != "false"
+		o.CaseSensitive = conf(setting.CaseSensitive) == "true"
+		o.TimestampNTZ = conf(setting.TimestampType) == "TIMESTAMP_NTZ"
 	}
 	p.Word("mode", func(s string) { o.Mode = textrecord.ParseMode(s) })
 	p.Word("columnNameOfCorruptRecord", func(s string) { o.CorruptColumn = s })

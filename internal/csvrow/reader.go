@@ -141,15 +141,15 @@ func (r *Reader) Lines(text []byte, from, end, max int) (int, error) {
 			}
 		}
 		if r.opts.Comment != 0 && isComment(text[i:end], r.opts.Comment) {
-			i = nextLine(text, i, end)
+			i = textrecord.NextLine(text, i, end)
 			continue
 		}
 		if r.header {
-			stop := lineEnd(text, i, end)
+			stop := textrecord.LineEnd(text, i, end)
 			if err := r.readHeader(text[i:stop]); err != nil {
 				return i, err
 			}
-			i = afterBreak(text, stop, end)
+			i = textrecord.AfterBreak(text, stop, end)
 			continue
 		}
 		if r.fast {
@@ -158,11 +158,11 @@ func (r *Reader) Lines(text []byte, from, end, max int) (int, error) {
 				continue
 			}
 		}
-		stop := lineEnd(text, i, end)
+		stop := textrecord.LineEnd(text, i, end)
 		if err := r.slow(text, i, stop); err != nil {
 			return i, err
 		}
-		i = afterBreak(text, stop, end)
+		i = textrecord.AfterBreak(text, stop, end)
 	}
 	return min(i, end), nil
 }
@@ -366,25 +366,3 @@ func withoutBreak(text []byte) []byte {
 	}
 	return text
 }
-
-// lineEnd is the position of the line break at or after i, or end.
-func lineEnd(text []byte, i, end int) int {
-	line := text[i:end]
-	if n := bytes.IndexByte(line, '\n'); n >= 0 {
-		line = line[:n]
-	}
-	if n := bytes.IndexByte(line, '\r'); n >= 0 {
-		line = line[:n]
-	}
-	return i + len(line)
-}
-
-// afterBreak passes the line break at i: a line feed, a carriage return, or both.
-func afterBreak(text []byte, i, end int) int {
-	if i+1 < end && text[i] == '\r' && text[i+1] == '\n' {
-		return i + 2
-	}
-	return i + 1
-}
-
-func nextLine(text []byte, i, end int) int { return afterBreak(text, lineEnd(text, i, end), end) }

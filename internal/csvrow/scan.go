@@ -66,7 +66,7 @@ func (r *Reader) scanLine(text []byte, start int) int {
 	i := start
 	if r.last == 0 && r.pruned {
 		r.rows++
-		return nextLine(text, i, len(text))
+		return textrecord.NextLine(text, i, len(text))
 	}
 	sep, sep8 := r.sep, ones*uint64(r.sep)
 	bad := false
@@ -184,7 +184,7 @@ func (r *Reader) scanLine(text []byte, start int) int {
 		return r.endLine(text, start, i, k, bad)
 	}
 	if r.pruned {
-		return r.endLine(text, start, lineEnd(text, i, len(text)), k, bad)
+		return r.endLine(text, start, textrecord.LineEnd(text, i, len(text)), k, bad)
 	}
 	// The columns behind those that are wanted are counted.
 	for {

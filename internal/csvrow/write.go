@@ -37,11 +37,16 @@ type Writer struct {
 type printed struct {
 	column
 	v     *vec.Vector
-	plain bool // no value of the type needs quotes
+	kids  []printed // of an array, a map or a struct
+	plain bool      // no value of the type needs quotes
 }
 
 // NewWriter returns a writer of rows of a schema.
 func NewWriter(schema types.StructType, opts Options) (*Writer, error) {
+	return newWriter(schema, opts, false)
+}
+
+func newWriter(schema types.StructType, opts Options, nested bool) (*Writer, error) {
 	w := &Writer{opts: opts, sep: []byte(opts.Sep), comment: opts.Comment, breaks: "\n\r", newline: []byte{'\n'}}
 	w.quote, w.escape = utf8.AppendRune(nil, opts.Quote), utf8.AppendRune(nil, opts.Escape)
 	second := opts.EscapeEscape
@@ -69,15 +74,19 @@ func NewWriter(schema types.StructType, opts Options) (*Writer, error) {
 	plain := !opts.QuoteAll && !strings.ContainsAny(marks, "0123456789+-.EINTFadefilnrstuy")
 	has := map[kind]bool{}
 	for _, f := range schema.Fields {
-		c, err := compile(f, "CSV")
+		switch c, err := compile(f, "CSV"); {
+		case nested:
+		case err != nil:
+			return nil, err
+		case c.kind == kCalendar: // only functions print one
+			return nil, unsupported(f, "CSV")
+		}
+		c, err := compileNested(f, has)
 		if err != nil {
 			return nil, err
 		}
-		if c.kind == kCalendar {
-			return nil, unsupported(f, "CSV")
-		}
-		has[c.kind] = true
-		w.cols = append(w.cols, printed{column: c, plain: plain && (c.kind >= kInt64 && c.kind <= kBool || c.kind == kDecimal64 || c.kind == kDecimal128)})
+		c.plain = plain && (c.kind >= kInt64 && c.kind <= kBool || c.kind == kDecimal64 || c.kind == kDecimal128)
+		w.cols = append(w.cols, c)
 	}
 	formats := datetime.Formats{}
 	if has[kTimestamp] {
@@ -97,7 +106,7 @@ func NewWriter(schema types.StructType, opts Options) (*Writer, error) {
 // Bind takes the vectors of the rows to be printed.
 func (w *Writer) Bind(cols []*vec.Vector) {
 	for i := range w.cols {
-		w.cols[i].v = cols[i].Flatten()
+		w.cols[i].bind(cols[i])
 	}
 }
 
@@ -162,14 +171,20 @@ func (w *Writer) append(b []byte, c *printed, i int) []byte {
 		return w.times.AppendTimestampNTZ(b, vec.Fixed[int64](c.v)[i])
 	case kDate:
 		return w.times.AppendDate(b, int64(vec.Fixed[int32](c.v)[i]))
+	case kTime:
+		return datetime.AppendTimeNanos(b, vec.Fixed[int64](c.v)[i])
 	case kDecimal64:
 		return numtext.AppendDecimal(b, decimal.FromInt64(vec.Fixed[int64](c.v)[i]), c.s)
 	case kDecimal128:
 		return numtext.AppendDecimal(b, vec.Fixed[vec.Int128](c.v)[i], c.s)
+	case kArray, kMap, kStruct:
+		return w.nested(b, c, i)
 	case kBinary:
 		return appendHex(b, c.v.BytesAt(i))
 	case kYearMonth:
 		return interval.AppendYearMonth(b, vec.Fixed[int32](c.v)[i], c.a, c.b)
+	case kCalendar:
+		return append(b, interval.Interval(vec.At[vec.Interval](c.v, i)).String()...)
 	case kDayTime:
 		return interval.AppendDayTime(b, vec.Fixed[int64](c.v)[i], c.a, c.b)
 	}

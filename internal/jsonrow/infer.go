@@ -53,11 +53,11 @@ func NewInference(opts Options) (*Inference, error) {
 // Lines looks at the records of a text of lines. text has Pad zero bytes behind end.
 func (inf *Inference) Lines(text []byte, end int) error {
 	for i := 0; i < end; {
-		stop := lineEnd(text, i, end)
+		stop := textrecord.LineEnd(text, i, end)
 		if err := inf.Record(text[i:stop]); err != nil {
 			return err
 		}
-		i = afterBreak(text, stop, end)
+		i = textrecord.AfterBreak(text, stop, end)
 	}
 	return nil
 }
@@ -117,6 +117,9 @@ func (inf *Inference) Merge(other *Inference) {
 
 // Schema is what holds all records: fields sorted by name, with the column for corrupt records when there were any.
 func (inf *Inference) Schema() types.StructType {
+	if inf.opts.SingleVariantColumn != "" {
+		return types.Struct(types.NewField(inf.opts.SingleVariantColumn, types.Variant))
+	}
 	s := inf.root.structType(inf.opts)
 	if !inf.corrupt || s.Index(inf.opts.CorruptColumn) >= 0 {
 		return s

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/internal/datetime"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/textrecord"
 )
 
@@ -31,6 +32,9 @@ type Options struct {
 	UnquotedControls  bool
 	PartialResults    bool // a bad field spoils only itself
 	MaxDepth          int
+
+	// OneRecord is how functions read a text: it is one record, so an array is none; numbers become texts as Java prints doubles.
+	OneRecord bool
 
 	// For inference.
 	PrimitivesAsString, PrefersDecimal, InferTimestamp, DropAllNull bool
@@ -62,11 +66,11 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 	p := textrecord.Options{Format: "json", Get: get}
 	p.Word("mode", func(s string) { o.Mode = textrecord.ParseMode(s) })
 	if conf != nil {
-		if name := conf("spark.sql.columnNameOfCorruptRecord"); name != "" {
+		if name := conf(setting.CorruptRecordColumn); name != "" {
 			o.CorruptColumn = name
 		}
-		o.IgnoreNulls = conf("spark.sql.jsonGenerator.ignoreNullFields") != "false"
-		o.PartialResults = conf("spark.sql.json.enablePartialResults") != "false"
+		o.IgnoreNulls = conf(setting.IgnoreNullFields) != "false"
+		o.PartialResults = conf(setting.JSONPartialResults) != "false"
 	}
 	p.Word("columnNameOfCorruptRecord", func(s string) { o.CorruptColumn = s })
 	sessionZone(&p, "timeZone", &o.Zone)

@@ -1,7 +1,6 @@
 package jsonrow
 
 import (
-	"bytes"
 	"unsafe"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -23,6 +22,7 @@ type Reader struct {
 	rows    int
 	line    []byte
 	full    []int // columns that records fill: all but corrupt
+	single  bool  // the whole record goes to the only column, as a variant
 }
 
 // NewReader returns a reader of records of a schema. A nullable string column named opts.CorruptColumn takes the text of records
@@ -43,6 +43,8 @@ func NewReader(schema types.StructType, opts Options) (*Reader, error) {
 		return nil, err
 	}
 	r.root, r.cols = root, vec.NewBuilders(schema)
+	r.single = opts.SingleVariantColumn != "" && len(data.Fields) == 1 && data.Fields[0].Name == opts.SingleVariantColumn &&
+		data.Fields[0].Type == types.DataType(types.Variant)
 	return r, r.scanner.init(opts)
 }
 
@@ -62,7 +64,7 @@ func (r *Reader) Take() *vec.Batch {
 // Lines reads records, one a line, from text[from:end], until max rows are there. text has Pad zero bytes behind end. It returns
 // where it stopped: at end, or where to go on.
 func (r *Reader) Lines(text []byte, from, end, max int) (int, error) {
-	if r.comments || r.opts.UnquotedControls {
+	if r.comments || r.opts.UnquotedControls || r.single {
 		return r.carefulLines(text, from, end, max)
 	}
 	i := from
@@ -85,25 +87,25 @@ func (r *Reader) Lines(text []byte, from, end, max int) (int, error) {
 				if i = next; text[i] == '\n' {
 					i++
 				} else {
-					i = nextLine(text, i, end)
+					i = textrecord.NextLine(text, i, end)
 				}
 				continue
 			}
 			if next >= 0 {
-				i = nextLine(text, next, end)
+				i = textrecord.NextLine(text, next, end)
 			} else {
-				i = nextLine(text, i, end)
+				i = textrecord.NextLine(text, i, end)
 			}
 			if err := r.finishBad(lineOf(text, start, i), r.rows, next >= 0); err != nil {
 				return i, err
 			}
 			continue
 		}
-		stop := lineEnd(text, i, end)
+		stop := textrecord.LineEnd(text, i, end)
 		if err := r.odd(text, i, stop, text[start:stop]); err != nil {
 			return i, err
 		}
-		i = afterBreak(text, stop, end)
+		i = textrecord.AfterBreak(text, stop, end)
 	}
 	return min(i, end), nil
 }
@@ -112,11 +114,11 @@ func (r *Reader) Lines(text []byte, from, end, max int) (int, error) {
 func (r *Reader) carefulLines(text []byte, from, end, max int) (int, error) {
 	i := from
 	for i < end && r.rows < max {
-		stop := lineEnd(text, i, end)
+		stop := textrecord.LineEnd(text, i, end)
 		if err := r.Record(text[i:stop]); err != nil {
 			return i, err
 		}
-		i = afterBreak(text, stop, end)
+		i = textrecord.AfterBreak(text, stop, end)
 	}
 	return min(i, end), nil
 }
@@ -140,6 +142,14 @@ func (r *Reader) Document(text []byte, end int) error {
 	if i >= end {
 		return nil
 	}
+	if r.single {
+		if next, ok := r.variantColumn(text, i, r.cols[r.full[0]], 0); !ok || r.skip(text, next) < end {
+			return r.finishBad(text[:end], r.rows, false)
+		}
+		r.fill()
+		r.rows++
+		return nil
+	}
 	if text[i] == '{' {
 		r.bad = false
 		next := r.record(text, i+1)
@@ -155,7 +165,11 @@ func (r *Reader) Document(text []byte, end int) error {
 // odd reads a record that does not begin with a brace: an array of records, or nothing good.
 func (r *Reader) odd(text []byte, i, end int, whole []byte) error {
 	first := r.rows
-	if text[i] != '[' {
+	if text[i] == '[' && r.opts.OneRecord && r.mode == textrecord.FailFast {
+		return r.divert(whole, errclass.New("MALFORMED_RECORD_IN_PARSING.CANNOT_PARSE_JSON_ARRAYS_AS_STRUCTS", "badRecord", textrecord.Clip(whole),
+			"failFastMode", textrecord.FailFast.String()))
+	}
+	if text[i] != '[' || r.opts.OneRecord {
 		return r.finishBad(whole, first, false)
 	}
 	anyBad := false
@@ -331,28 +345,6 @@ func skipBlanks(text []byte, i int) int {
 	}
 	return i
 }
-
-// lineEnd is the position of the line break at or after i, or end.
-func lineEnd(text []byte, i, end int) int {
-	line := text[i:end]
-	if n := bytes.IndexByte(line, '\n'); n >= 0 {
-		line = line[:n]
-	}
-	if n := bytes.IndexByte(line, '\r'); n >= 0 {
-		line = line[:n]
-	}
-	return i + len(line)
-}
-
-// afterBreak passes the line break at i: a line feed, a carriage return, or both.
-func afterBreak(text []byte, i, end int) int {
-	if i < end && text[i] == '\r' && text[i+1] == '\n' {
-		return i + 2
-	}
-	return i + 1
-}
-
-func nextLine(text []byte, i, end int) int { return afterBreak(text, lineEnd(text, i, end), end) }
 
 // lineOf is the line that starts at start and is followed by next, without its break.
 func lineOf(text []byte, start, next int) []byte {

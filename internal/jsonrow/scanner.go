@@ -7,6 +7,7 @@ import (
 
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/textrecord"
+	"github.com/millrace/millrace/internal/variant"
 	"github.com/millrace/millrace/internal/vec"
 )
 
@@ -16,6 +17,7 @@ import (
 // The text ends with Pad zero bytes, so a look at text[i] never needs a check of the length: zero is no part of any value. In
 // texts of lines a line break ends a record just so.
 type scanner struct {
+	printed  []byte // scratch
 	mode     textrecord.Mode
 	blanks   *[256]bool
 	comments bool
@@ -26,6 +28,10 @@ type scanner struct {
 	bad     bool
 	why     failure
 	scratch []byte
+
+	variants variant.Builder // of the variant being read
+	twice    *string         // the name that an object of it has twice
+	strict   bool            // half a pair of surrogates is an error
 }
 
 // failure is the first value of a record that did not fit.
@@ -85,21 +91,8 @@ func (s *scanner) skip(text []byte, i int) int {
 // key reads a key and its colon by the long way and remembers it as the k-th of objects of this kind.
 func (s *scanner) key(text []byte, i int, c *conv, k int) (f, next int) {
 	start := i
-	var name []byte
-	switch {
-	case text[i] == '"', text[i] == '\'' && s.opts.SingleQuotes:
-		var ok bool
-		if name, i, ok = s.str(text, i); !ok {
-			return -1, -1
-		}
-	case s.opts.UnquotedNames:
-		for i = start; text[i] == '_' || text[i] == '$' || text[i] >= utf8.RuneSelf || isAlnum(text[i]); i++ {
-		}
-		if i == start {
-			return -1, -1
-		}
-		name = text[start:i]
-	default:
+	name, i := s.name(text, i)
+	if i < 0 {
 		return -1, -1
 	}
 	if text[i] <= ' ' || s.comments {
@@ -120,6 +113,26 @@ func (s *scanner) key(text []byte, i int, c *conv, k int) (f, next int) {
 		c.guess[k] = guess{string(text[start:i]), f}
 	}
 	return f, i
+}
+
+// name reads a field's name: a string, or a word where that is allowed.
+func (s *scanner) name(text []byte, i int) (name []byte, next int) {
+	switch start := i; {
+	case text[i] == '"', text[i] == '\'' && s.opts.SingleQuotes:
+		var ok bool
+		if name, i, ok = s.str(text, i); !ok {
+			return nil, -1
+		}
+		return name, i
+	case s.opts.UnquotedNames:
+		for text[i] == '_' || text[i] == '$' || text[i] >= utf8.RuneSelf || isAlnum(text[i]) {
+			i++
+		}
+		if i > start {
+			return text[start:i], i
+		}
+	}
+	return nil, -1
 }
 
 func isAlnum(c byte) bool {
@@ -231,12 +244,18 @@ func (s *scanner) escaped(text []byte, i int) (str []byte, next int, ok bool) {
 			case r >= 0xD800 && r < 0xDC00 && text[i] == '\\' && text[i+1] == 'u':
 				low := hex4(text, i+2)
 				if low < 0xDC00 || low >= 0xE000 {
+					if s.strict {
+						return nil, -1, false
+					}
 					b = append(b, '?')
 					continue
 				}
 				r = 0x10000 + (r-0xD800)<<10 + (low - 0xDC00)
 				i += 6
 			case r >= 0xD800 && r < 0xE000: // half a pair: Java prints it as a question mark
+				if s.strict {
+					return nil, -1, false
+				}
 				b = append(b, '?')
 				continue
 			}

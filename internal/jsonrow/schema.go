@@ -33,6 +33,7 @@ const (
 	kArray
 	kMap
 	kStruct
+	kVariant
 )
 
 // conv is a compiled data type.
@@ -103,6 +104,8 @@ func compile(t types.DataType, format string, path string) (*conv, error) {
 		c.kind = kDayTime
 	case types.CalendarIntervalType:
 		c.kind = kCalendar
+	case types.VariantType:
+		c.kind = kVariant
 	case types.UserDefinedType:
 		return compile(t.Storage, format, path)
 	case types.ArrayType:
@@ -150,12 +153,30 @@ func unsupported(t types.DataType, format, path string) error {
 // the longer way.
 func quoteKey(name string) string { return strconv.Quote(name) + ":" }
 
-// Unsupported tells whether a type can be held by JSON text; err names the column that cannot.
+// Unsupported tells whether files of JSON text can hold columns; err names the one that cannot. They refuse calendar intervals, which
+// the functions take.
 func Unsupported(s types.StructType, format string) error {
 	for _, f := range s.Fields {
-		if _, err := compile(f.Type, format, f.Name); err != nil {
+		c, err := compile(f.Type, format, f.Name)
+		if err != nil {
 			return err
+		}
+		if c.holds(kCalendar) {
+			return unsupported(f.Type, format, f.Name)
 		}
 	}
 	return nil
+}
+
+// holds tells whether a value of a kind is in the type somewhere.
+func (c *conv) holds(k kind) bool {
+	if c.kind == k || c.elem != nil && c.elem.holds(k) {
+		return true
+	}
+	for _, f := range c.fields {
+		if f.conv.holds(k) {
+			return true
+		}
+	}
+	return false
 }

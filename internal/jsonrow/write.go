@@ -8,9 +8,9 @@ import (
 
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/decimal"
-	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/interval"
 	"github.com/millrace/millrace/internal/numtext"
+	"github.com/millrace/millrace/internal/variant"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -20,6 +20,7 @@ type Writer struct {
 	root  *printer
 	opts  Options
 	times *datetime.FormatPrinter
+	zone  *datetime.Zone
 	quote string // between a key and its value
 }
 
@@ -40,7 +41,7 @@ func NewWriter(schema types.StructType, opts Options) (*Writer, error) {
 
 // NewValueWriter returns a writer of values of any type that JSON can hold: of a struct, an array, a map or a plain one.
 func NewValueWriter(t types.DataType, opts Options) (*Writer, error) {
-	w := &Writer{opts: opts, quote: ":"}
+	w := &Writer{opts: opts, zone: datetime.NewZone(opts.Zone), quote: ":"}
 	if opts.Pretty {
 		w.quote = " : "
 	}
@@ -89,10 +90,9 @@ func (w *Writer) compile(t types.DataType, path string) (*printer, error) {
 		p.kids = []*printer{key, value}
 	case types.UserDefinedType:
 		return w.compile(t.Storage, path)
-	case types.TimeType:
-		return nil, errclass.New("UNSUPPORTED_TIME_TYPE")
-	case types.CalendarIntervalType, types.VariantType:
-		return nil, unsupported(t, "JSON", path)
+	case types.VariantType:
+		p.put = printVariant
+		return p, nil
 	}
 	return p, nil
 }
@@ -208,6 +208,12 @@ func printMap(w *Writer, b []byte, p *printer, i, depth int) []byte {
 	return append(b, '}')
 }
 
+func printVariant(w *Writer, b []byte, p *printer, i, _ int) []byte {
+	kids := p.v.Kids()
+	b, _ = AppendVariant(b, variant.Value{Bytes: kids[0].BytesAt(i), Meta: kids[1].BytesAt(i)}, w.zone)
+	return b
+}
+
 // appendKey prints a map's key. Keys that are no strings are printed as Spark holds them: days, microseconds.
 func (w *Writer) appendKey(b []byte, p *printer, i int) []byte {
 	var tmp [64]byte
@@ -274,6 +280,14 @@ func printScalar(w *Writer, b []byte, p *printer, i, _ int) []byte {
 		b = append(b, '"')
 		b = w.times.AppendTimestampNTZ(b, vec.Fixed[int64](p.v)[i])
 		return append(b, '"')
+	case types.TimeType:
+		b = append(b, '"')
+		b = datetime.AppendTimeNanos(b, vec.Fixed[int64](p.v)[i])
+		return append(b, '"')
+	case types.CalendarIntervalType:
+		b = append(b, '"')
+		b = append(b, interval.Interval(vec.At[vec.Interval](p.v, i)).String()...)
+		return append(b, '"')
 	case types.YearMonthIntervalType:
 		b = append(b, '"')
 		b = interval.AppendYearMonth(b, vec.Fixed[int32](p.v)[i], t.Start, t.End)
@@ -297,13 +311,17 @@ func appendFloat(b []byte, f float64, bits int) []byte {
 
 const hexDigits = "0123456789ABCDEF"
 
-// appendText prints a string with its quotes.
 func (w *Writer) appendText(b []byte, s string) []byte {
+	return appendText(b, s, w.opts.WriteNonASCIICodes)
+}
+
+// appendText prints a string with its quotes. With codes all characters beyond ASCII are printed by their numbers.
+func appendText(b []byte, s string, codes bool) []byte {
 	b = append(b, '"')
 	from := 0
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' && (c < utf8.RuneSelf || !w.opts.WriteNonASCIICodes) {
+		if c >= 0x20 && c != '"' && c != '\\' && (c < utf8.RuneSelf || !codes) {
 			continue
 		}
 		b = append(b, s[from:i]...)

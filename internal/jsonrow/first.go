@@ -1,0 +1,20 @@
+package jsonrow
+
+// First is the first value of a text as it stands there, without what follows it; nil if the text does not begin with one.
+func First(text []byte) []byte {
+	var s scanner
+	if err := s.init(DefaultOptions()); err != nil {
+		return nil
+	}
+	s.blanks = &documentBlanks
+	padded := append(append([]byte(nil), text...), padding[:]...)
+	from := s.skip(padded, 0)
+	if from >= len(text) {
+		return nil
+	}
+	next := s.skipValue(padded, from, 1)
+	if next < 0 || next > len(text) {
+		return nil
+	}
+	return text[from:next]
+}
