@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/url"
@@ -53,14 +52,61 @@ type Table struct {
 	Properties  map[string]string `json:"properties,omitempty"`
 	Comment     string            `json:"comment,omitempty"`
 	Created     time.Time         `json:"created"`
-	// Text is a view's query.
-	Text string `json:"text,omitempty"`
+	Buckets     *Buckets          `json:"buckets,omitempty"`
+	// Unknown are the partitions, as directories below Location, that were there before the table was made and are not its own yet.
+	Unknown []string `json:"unknown,omitempty"`
+	// Statistics are those that ANALYZE TABLE has found; nil when it has not, or rows have come or gone since.
+	Statistics *Statistics `json:"statistics,omitempty"`
+	Collation  string      `json:"collation,omitempty"` // of the texts of its columns, unless they have their own
+	ClusterBy  [][]string  `json:"clusterBy,omitempty"`
+	// Text is a view's query, whose names mean what they do in the database Namespace and whose columns are QueryColumns.
+	Text         string   `json:"text,omitempty"`
+	Namespace    string   `json:"namespace,omitempty"`
+	QueryColumns []string `json:"queryColumns,omitempty"`
+	SchemaMode   string   `json:"schemaMode,omitempty"`
 }
 
-// stored is a table as its file has it.
-type stored struct {
-	Table
-	Schema json.RawMessage `json:"schema"`
+// Home is the catalog and the database in which a view's names are looked up.
+func (t Table) Home() string {
+	if t.Namespace == "" {
+		return Name + "." + t.Database
+	}
+	return Name + "." + t.Namespace
+}
+
+// Storage are the options of a table's files but for their place.
+func (t Table) Storage() map[string]string {
+	out := map[string]string{}
+	for k, v := range t.Options {
+		if !strings.EqualFold(k, "path") {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// Buckets says how the rows of a table are dealt out to files: by a hash of some columns, and sorted by others within a file.
+type Buckets struct {
+	N      int      `json:"n"`
+	By     []string `json:"by"`
+	SortBy []string `json:"sortBy,omitempty"`
+}
+
+// Statistics is what was found out about a table's rows.
+type Statistics struct {
+	Bytes   int64                       `json:"bytes"`
+	Rows    int64                       `json:"rows"`
+	Columns map[string]ColumnStatistics `json:"columns,omitempty"`
+}
+
+// ColumnStatistics is what was found out about the values of a column. Min and Max are texts, "" for none.
+type ColumnStatistics struct {
+	Min      string `json:"min,omitempty"`
+	Max      string `json:"max,omitempty"`
+	Nulls    int64  `json:"nulls"`
+	Distinct int64  `json:"distinct"`
+	AvgLen   int64  `json:"avgLen"`
+	MaxLen   int64  `json:"maxLen"`
 }
 
 // Catalog is the databases and tables of a warehouse. It is safe for use by several goroutines.
@@ -72,6 +118,8 @@ type Catalog struct {
 	loaded    bool
 	databases map[string]Database         // by lower-case name
 	tables    map[string]map[string]Table // by lower-case database and name
+	unsettled []remains
+	leaving   map[string]bool // files of tables that are being removed
 }
 
 // Open returns the catalog of a warehouse. Its files are read when they are first needed.
@@ -105,6 +153,7 @@ func (c *Catalog) load() error {
 	}
 	c.databases = map[string]Database{Default: {Name: Default, Comment: "default database", Location: c.root}}
 	c.tables = map[string]map[string]Table{Default: {}}
+	c.unsettled, c.leaving = nil, map[string]bool{}
 	dirs, err := c.fsys.ReadDir(filepath.Join(c.root, "_catalog"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -123,12 +172,18 @@ func (c *Catalog) loadDatabase(dir, escaped string) error {
 	if err != nil {
 		return nil // not one of ours
 	}
-	if b, err := fs.ReadFile(c.fsys, filepath.Join(dir, databaseFile)); err == nil {
+	switch b, err := fs.ReadFile(c.fsys, filepath.Join(dir, databaseFile)); {
+	case err == nil:
 		var d Database
 		if err := json.Unmarshal(b, &d); err != nil {
 			return err
 		}
 		c.databases[db] = d
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	case db != Default:
+		c.unsettled = append(c.unsettled, remains{file: dir})
+		return nil
 	}
 	if c.tables[db] == nil {
 		c.tables[db] = map[string]Table{}
@@ -141,22 +196,9 @@ func (c *Catalog) loadDatabase(dir, escaped string) error {
 		if f.Name() == databaseFile || !strings.HasSuffix(f.Name(), ".json") {
 			continue
 		}
-		b, err := fs.ReadFile(c.fsys, filepath.Join(dir, f.Name()))
-		if err != nil {
+		if err := c.loadTable(db, filepath.Join(dir, f.Name())); err != nil {
 			return err
 		}
-		var s stored
-		if err := json.Unmarshal(b, &s); err != nil {
-			return err
-		}
-		t, err := types.ParseJSON(s.Schema)
-		if err != nil {
-			return err
-		}
-		if st, ok := t.(types.StructType); ok {
-			s.Table.Schema = st
-		}
-		c.tables[db][key(s.Name)] = s.Table
 	}
 	return nil
 }
@@ -201,6 +243,9 @@ func (c *Catalog) CreateDatabase(d Database) error {
 	if _, ok := c.databases[k]; ok {
 		return errclass.New("SCHEMA_ALREADY_EXISTS", "schemaName", errclass.Ident(Name, d.Name))
 	}
+	if err := c.settle(); err != nil {
+		return err
+	}
 	if d.Location == "" {
 		d.Location = filepath.Join(c.root, k+".db")
 	}
@@ -211,8 +256,52 @@ func (c *Catalog) CreateDatabase(d Database) error {
 	return nil
 }
 
-// DropDatabase removes a database, with its tables when cascade is set. It returns the tables, whose files are still there.
-func (c *Catalog) DropDatabase(name string, cascade bool) ([]Table, error) {
+// AlterDatabase keeps a changed database.
+func (c *Catalog) AlterDatabase(d Database) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.load(); err != nil {
+		return err
+	}
+	k := key(d.Name)
+	if _, ok := c.databases[k]; !ok {
+		return errclass.New("SCHEMA_NOT_FOUND", "schemaName", errclass.Ident(Name, d.Name))
+	}
+	if err := c.write(filepath.Join(c.dir(k), databaseFile), d); err != nil {
+		return err
+	}
+	c.databases[k] = d
+	return nil
+}
+
+// DropDatabase removes a database, with its tables when cascade is set.
+func (c *Catalog) DropDatabase(name string, cascade bool) error {
+	tables, err := c.droppable(name, cascade)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if _, _, err := c.Drop(t.Database, t.Name); err != nil {
+			return err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := key(name)
+	if len(c.tables[k]) > 0 {
+		return errclass.New("SCHEMA_NOT_EMPTY", "schemaName", errclass.Ident(name))
+	}
+	// Without its file there is no database, whatever else is left of its folder.
+	if err := c.remove(filepath.Join(c.dir(k), databaseFile)); err != nil {
+		return err
+	}
+	delete(c.databases, k)
+	delete(c.tables, k)
+	return c.fsys.RemoveAll(c.dir(k))
+}
+
+// droppable gives the tables that go with a database.
+func (c *Catalog) droppable(name string, cascade bool) ([]Table, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.load(); err != nil {
@@ -220,7 +309,7 @@ func (c *Catalog) DropDatabase(name string, cascade bool) ([]Table, error) {
 	}
 	k := key(name)
 	if k == Default {
-		return nil, errclass.New("UNSUPPORTED_FEATURE.STATEMENT", "statement", "DROP DATABASE default")
+		return nil, errclass.New("UNSUPPORTED_FEATURE.DROP_DATABASE", "database", errclass.Ident(Name, Default))
 	}
 	if _, ok := c.databases[k]; !ok {
 		return nil, errclass.New("SCHEMA_NOT_FOUND", "schemaName", errclass.Ident(Name, name))
@@ -232,11 +321,6 @@ func (c *Catalog) DropDatabase(name string, cascade bool) ([]Table, error) {
 	for _, t := range c.tables[k] {
 		tables = append(tables, t)
 	}
-	if err := c.fsys.RemoveAll(c.dir(k)); err != nil {
-		return nil, err
-	}
-	delete(c.databases, k)
-	delete(c.tables, k)
 	return tables, nil
 }
 
@@ -266,63 +350,13 @@ func (c *Catalog) Tables(db string) ([]Table, error) {
 	return out, nil
 }
 
-// Place is where the files of a managed table lie.
+// Place is where the files of a new managed table are to lie. What a crash has left there is gone.
 func (c *Catalog) Place(db, name string) (string, error) {
 	d, err := c.Database(db)
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(d.Location, fileName(name)), nil
-}
-
-// Create adds a table, or replaces one of its name.
-func (c *Catalog) Create(t Table, replace bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.load(); err != nil {
-		return err
-	}
-	db, k := key(t.Database), key(t.Name)
-	tables, ok := c.tables[db]
-	if !ok {
-		return errclass.New("SCHEMA_NOT_FOUND", "schemaName", errclass.Ident(Name, t.Database))
-	}
-	if _, taken := tables[k]; taken && !replace {
-		return errclass.New("TABLE_OR_VIEW_ALREADY_EXISTS", "relationName", errclass.Ident(Name, t.Database, t.Name))
-	}
-	if err := c.write(c.tableFile(db, k), stored{t, json.RawMessage(types.JSON(t.Schema))}); err != nil {
-		return err
-	}
-	tables[k] = t
-	return nil
-}
-
-// Drop removes a table and returns it; its files are still there.
-func (c *Catalog) Drop(db, name string) (t Table, ok bool, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.load(); err != nil {
-		return t, false, err
-	}
-	t, ok = c.tables[key(db)][key(name)]
-	if !ok {
-		return t, false, nil
-	}
-	if err := c.fsys.Remove(c.tableFile(db, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return t, false, err
-	}
-	delete(c.tables[key(db)], key(name))
-	return t, true, nil
-}
-
-// write makes what is known durable.
-func (c *Catalog) write(name string, v any) error {
-	b, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := c.fsys.MkdirAll(filepath.Dir(name)); err != nil {
-		return err
-	}
-	return fs.Replace(context.Background(), c.fsys, name, append(b, '\n'))
+	return filepath.Join(d.Location, fileName(name)), c.settle()
 }

@@ -144,7 +144,7 @@ func (f *folder) summed() bool {
 	return f.sums
 }
 
-// stage writes a new entry that becomes visible with a round. Done, if not nil, is called when it
+// stage prepares a new entry, which a round writes and makes visible. Done, if not nil, is called when it
 // has.
 func (f *folder) stage(e entry, content []byte, done func()) (*fs.Staged, error) {
 	path := f.path(e)
@@ -158,17 +158,13 @@ func (f *folder) stage(e entry, content []byte, done func()) (*fs.Staged, error)
 	if err := f.removeSum(e); err != nil {
 		return nil, addError(path, e.id, err)
 	}
-	s, err := fs.Stage(f.fsys, path, content)
-	if err != nil {
-		return nil, addError(path, e.id, err)
-	}
 	published := func() {
 		f.add(e)
 		if done != nil {
 			done()
 		}
 	}
-	return s.Then(published, func(err error) error { return addError(path, e.id, err) }), nil
+	return fs.Stage(f.fsys, path, content).Then(published, func(err error) error { return addError(path, e.id, err) }), nil
 }
 
 func (f *folder) make() error {

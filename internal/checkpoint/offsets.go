@@ -15,7 +15,7 @@ import (
 // OffsetSeq is an entry of the offset log: all that a batch needs besides the plan, so that it can be run
 // again exactly.
 type OffsetSeq struct {
-	// Offsets holds the end offset of each source, in the order of the plan. Nil: the source has had
+	// Offsets holds the end offset of each use of a source, in the order of the plan. Nil: the source has had
 	// nothing yet.
 	Offsets  []json.RawMessage
 	Metadata OffsetMetadata

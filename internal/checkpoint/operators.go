@@ -52,11 +52,7 @@ func (c *Checkpoint) StageOperator(op Operator) (*fs.Staged, error) {
 	if err := errors.Join(fs.MakeDirs(c.fsys, dir), removeIfThere(c.fsys, filepath.Join(dir, ".metadata.crc"))); err != nil {
 		return nil, fmt.Errorf("write %s: %w", file, err)
 	}
-	s, err := fs.Stage(c.fsys, file, appendOperator(nil, op))
-	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", file, err)
-	}
-	return s.Then(nil, func(err error) error { return addError(file, 0, err) }), nil
+	return fs.Stage(c.fsys, file, appendOperator(nil, op)).Then(nil, func(err error) error { return addError(file, 0, err) }), nil
 }
 
 // SyncOperator adds metadata that is there to a round: a run that ended before it was durable may have left it.

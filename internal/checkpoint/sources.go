@@ -27,9 +27,10 @@ type SourceLog struct {
 	*fileLog[SourceFile]
 
 	mu     sync.Mutex
-	recent struct { // the entry added last: the one that is asked for next
-		id    int64
-		files []SourceFile
+	recent struct { // the entry added or staged last: the one that is asked for next
+		id     int64
+		files  []SourceFile
+		staged bool // by a query that knows that it is not in the log yet
 	}
 }
 
@@ -44,16 +45,20 @@ func OpenSourceLog(fsys fs.FS, dir string, opts CompactOptions) (*SourceLog, err
 	return s, nil
 }
 
-// Stage writes the entry of an id for a round. It sets the BatchID of the files.
+// Stage prepares the entry of an id for a round. It sets the BatchID of the files. Get knows the entry from now on.
 func (l *SourceLog) Stage(ctx context.Context, id int64, files []SourceFile) (*fs.Staged, error) {
 	files = numbered(id, files)
-	return l.stage(ctx, id, files, func() { l.remember(id, files) })
+	s, err := l.stage(ctx, id, files, nil)
+	if err == nil {
+		l.remember(id, files, true)
+	}
+	return s, err
 }
 
 // Add writes the entry of an id durably. It sets the BatchID of the files.
 func (l *SourceLog) Add(ctx context.Context, id int64, files []SourceFile) error {
 	files = numbered(id, files)
-	return l.add(ctx, id, files, func() { l.remember(id, files) })
+	return l.add(ctx, id, files, func() { l.remember(id, files, false) })
 }
 
 func numbered(id int64, files []SourceFile) []SourceFile {
@@ -64,10 +69,10 @@ func numbered(id int64, files []SourceFile) []SourceFile {
 	return files
 }
 
-func (l *SourceLog) remember(id int64, files []SourceFile) {
+func (l *SourceLog) remember(id int64, files []SourceFile, staged bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.recent.id, l.recent.files = id, files
+	l.recent.id, l.recent.files, l.recent.staged = id, files, staged
 }
 
 // Get gives the files of one id, from a later compaction if its own entry is gone.
@@ -76,7 +81,7 @@ func (l *SourceLog) Get(id int64) ([]SourceFile, error) {
 	recent := l.recent
 	l.mu.Unlock()
 	e, ok := l.folder.find(id)
-	if ok && recent.id == id {
+	if recent.id == id && (ok || recent.staged) {
 		return slices.Clone(recent.files), nil
 	}
 	if !ok {

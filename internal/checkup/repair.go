@@ -170,7 +170,7 @@ func (r *repairer) possible(ctx context.Context, n int64, planned bool) error {
 			return err
 		}
 	}
-	for i, offset := range entry.Offsets {
+	for i, offset := range r.ck.BySource(entry.Offsets) {
 		if err := r.sourceAt(i, offset); err != nil {
 			return err
 		}
@@ -310,7 +310,7 @@ func (r *repairer) sourcesBack(next int64, planned bool) {
 	if err != nil {
 		return
 	}
-	for i, offset := range e.Offsets {
+	for i, offset := range r.ck.BySource(e.Offsets) {
 		n, ok := fileOffset(offset)
 		if !ok {
 			continue

@@ -13,6 +13,7 @@ import (
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/internal/state/providers"
 )
@@ -167,9 +168,9 @@ func (x *examiner) resume(ctx context.Context) {
 	if last == nil {
 		return
 	}
-	x.Offsets = last.Offsets
+	x.Offsets = x.ck.BySource(last.Offsets)
 	x.Provider, _ = last.Metadata.Conf.Get(providers.Key)
-	x.Partitions, _ = last.Metadata.Conf.Get("spark.sql.shuffle.partitions")
+	x.Partitions, _ = last.Metadata.Conf.Get(setting.ShufflePartitions)
 	for i := range x.Operators {
 		o := &x.Operators[i]
 		var dir string

@@ -63,6 +63,29 @@ type FS interface {
 	Lock(name string) (io.Closer, error)
 }
 
+// Lister is implemented by file systems that list a directory without having all of it in memory.
+type Lister interface {
+	// EachEntry shows the entries of a directory in any order, until an error.
+	EachEntry(name string, show func(Entry) error) error
+}
+
+// Each shows the entries of a directory in any order, until an error. What changes meanwhile may be shown or not.
+func Each(fsys FS, name string, show func(Entry) error) error {
+	if l, ok := fsys.(Lister); ok {
+		return l.EachEntry(name, show)
+	}
+	entries, err := fsys.ReadDir(name)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := show(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // File is a file open for reading.
 type File interface {
 	io.Reader

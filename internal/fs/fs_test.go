@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -20,14 +21,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // each runs a test on every implementation, in a directory of its own.
 func each(t *testing.T, f func(t *testing.T, fsys fs.FS, dir string)) {
 	t.Run("local", func(t *testing.T) { f(t, fs.Local(), t.TempDir()) })
-	t.Run("mem", func(t *testing.T) { f(t, memDir(t), "/work/dir") })
-	t.Run("wrapped", func(t *testing.T) { f(t, errfs.Wrap(memDir(t)), "/work/dir") })
+	t.Run("mem", func(t *testing.T) { f(t, memDir(t), "/disk/dir") })
+	t.Run("wrapped", func(t *testing.T) { f(t, errfs.Wrap(memDir(t)), "/disk/dir") })
 	t.Run("unsynced", func(t *testing.T) { f(t, fs.WithoutSync(fs.Local()), t.TempDir()) })
 }
 
 func memDir(t *testing.T) fs.FS {
 	m := errfs.NewMem()
-	must(t, m.MkdirAll("/work/dir"))
+	must(t, m.MkdirAll("/disk/dir"))
 	return m
 }
 
@@ -70,6 +71,15 @@ func names(t *testing.T, fsys fs.FS, dir string) []string {
 	for _, e := range list {
 		all = append(all, e.Name())
 	}
+	var shown []string
+	must(t, fs.Each(fsys, dir, func(e fs.Entry) error {
+		shown = append(shown, e.Name())
+		return nil
+	}))
+	slices.Sort(shown) // they come in any order
+	if !slices.Equal(all, shown) {
+		t.Errorf("%s has %q, shown one by one %q", dir, all, shown)
+	}
 	return all
 }
 
@@ -82,6 +92,7 @@ func TestContract(t *testing.T) {
 		wantErr(t, err, fs.ErrNotExist)
 		_, err = fsys.ReadDir(filepath.Join(dir, "none"))
 		wantErr(t, err, fs.ErrNotExist)
+		wantErr(t, fs.Each(fsys, filepath.Join(dir, "none"), func(fs.Entry) error { return nil }), fs.ErrNotExist)
 		wantErr(t, fsys.Remove(a), fs.ErrNotExist)
 		wantErr(t, fsys.Sync(a), fs.ErrNotExist)
 		wantErr(t, fsys.Rename(a, b), fs.ErrNotExist)

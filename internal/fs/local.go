@@ -41,6 +41,32 @@ func (local) Remove(name string) error    { return os.Remove(name) }
 func (local) RemoveAll(name string) error { return os.RemoveAll(name) }
 func (local) MkdirAll(name string) error  { return os.MkdirAll(name, 0o755) }
 
+// EachEntry implements Lister.
+func (local) EachEntry(name string, show func(Entry) error) (err error) {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	for {
+		entries, err := d.ReadDir(entriesAtOnce)
+		for _, e := range entries {
+			if err := show(e); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// entriesAtOnce is how many entries of a directory are in memory.
+const entriesAtOnce = 4096
+
 func (local) ReadDir(name string) ([]Entry, error) { return os.ReadDir(name) }
 func (local) Stat(name string) (Info, error)       { return os.Stat(name) }
 

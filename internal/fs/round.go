@@ -14,27 +14,28 @@ import (
 // disk and costs a thread each.
 const syncsAtOnce = 16
 
-// Staged is a file that is written but has no name yet. It is invisible to readers until a
-// Round publishes it. A crash before that leaves nothing but a temporary file (see IsTemp).
+// Staged is a file that has no name yet. It is invisible to readers until a Round publishes it. A crash before that leaves nothing
+// but a temporary file (see IsTemp).
 type Staged struct {
 	fsys    FS
 	temp    string
 	name    string
 	replace bool
-	w       Writer
+	content []byte // that is to be written
+	later   bool   // it is
+	w       Writer // until its content is durable
+	synced  bool
 	done    func()
 	fail    func(error) error
 }
 
-// Stage writes a file that shall become name. Publishing it fails with ErrExist when that exists.
-func Stage(fsys FS, name string, content []byte) (*Staged, error) {
-	return StageFunc(fsys, name, func(w Writer) error {
-		_, err := w.Write(content)
-		return err
-	})
+// Stage prepares a file that shall become name. Publishing it fails with ErrExist when that exists. The Round writes it, beside the others:
+// on some file systems making a file takes as long as syncing one. The content must not change before that.
+func Stage(fsys FS, name string, content []byte) *Staged {
+	return &Staged{fsys: fsys, temp: tempName(name), name: name, content: content, later: true}
 }
 
-// StageFunc is Stage for content that is written in pieces.
+// StageFunc is Stage for content that is written in pieces, at once.
 func StageFunc(fsys FS, name string, write func(Writer) error) (*Staged, error) {
 	s := &Staged{fsys: fsys, temp: tempName(name), name: name}
 	w, err := fsys.Create(s.temp)
@@ -66,6 +67,11 @@ func (s *Staged) Name() string { return s.name }
 
 // Discard removes a file that will not be published. It is harmless after publication.
 func (s *Staged) Discard() error {
+	s.content, s.later = nil, false
+	if s.synced {
+		s.synced = false
+		return s.fsys.Remove(s.temp)
+	}
 	if s.w == nil {
 		return nil
 	}
@@ -75,6 +81,14 @@ func (s *Staged) Discard() error {
 }
 
 func (s *Staged) sync() error {
+	if s.synced {
+		return nil
+	}
+	if s.later {
+		if err := s.write(); err != nil {
+			return err
+		}
+	}
 	if s.w == nil {
 		return &PathError{Op: "publish", Path: s.name, Err: ErrClosed}
 	}
@@ -82,6 +96,21 @@ func (s *Staged) sync() error {
 	s.w = nil
 	if err != nil { // the content may be torn: never give it a name
 		return errors.Join(err, s.fsys.Remove(s.temp))
+	}
+	s.synced = true
+	return nil
+}
+
+// write writes what was to be written later.
+func (s *Staged) write() (err error) {
+	content := s.content
+	s.content, s.later = nil, false
+	if s.w, err = s.fsys.Create(s.temp); err != nil {
+		s.w = nil
+		return err
+	}
+	if _, err := s.w.Write(content); err != nil {
+		return errors.Join(err, s.Discard())
 	}
 	return nil
 }
@@ -93,6 +122,7 @@ func (s *Staged) publish() error {
 	} else {
 		err = s.fsys.RenameNew(s.temp, s.name)
 	}
+	s.synced = false
 	if err != nil {
 		return errors.Join(err, s.fsys.Remove(s.temp))
 	}
@@ -110,7 +140,7 @@ func (s *Staged) wrap(err error) error {
 // goroutine.
 type Round struct {
 	staged []*Staged
-	files  []syncTarget
+	first  []func() error
 	dirs   []syncTarget
 }
 
@@ -123,7 +153,13 @@ type syncTarget struct {
 func (r *Round) Publish(s *Staged) { r.staged = append(r.staged, s) }
 
 // File adds a file that has its final name already; its directory is not added.
-func (r *Round) File(fsys FS, name string) { r.files = append(r.files, syncTarget{fsys, name}) }
+func (r *Round) File(fsys FS, name string) {
+	r.First(func() error { return fsys.Sync(name) })
+}
+
+// First adds something that must have been done before any staged file gets its name. It is done beside the fsyncs, in a goroutine
+// of its own.
+func (r *Round) First(do func() error) { r.first = append(r.first, do) }
 
 // Dir adds a directory in which names have appeared.
 func (r *Round) Dir(fsys FS, name string) {
@@ -137,9 +173,38 @@ func (r *Round) Dir(fsys FS, name string) {
 }
 
 // Empty reports whether Commit would have nothing to do.
-func (r *Round) Empty() bool { return len(r.staged)+len(r.files)+len(r.dirs) == 0 }
+func (r *Round) Empty() bool { return len(r.staged)+len(r.first)+len(r.dirs) == 0 }
 
-// Commit syncs the content of all files at once, then publishes the staged ones, then syncs
+// Sync does the first step of Commit for all that was added so far: the files are written and become durable, but none gets its name.
+// It is for those who must wait for something else before that. After an error the Round is empty and its temporary files are gone.
+func (r *Round) Sync(ctx context.Context) error {
+	err := ctx.Err()
+	if err == nil {
+		err = inParallel(len(r.staged)+len(r.first), func(i int) error {
+			if i < len(r.staged) {
+				return r.staged[i].wrap(r.staged[i].sync())
+			}
+			return r.first[i-len(r.staged)]()
+		})
+	}
+	r.first = nil
+	if err != nil {
+		return errors.Join(err, r.Discard())
+	}
+	return nil
+}
+
+// Discard empties the Round and removes its temporary files.
+func (r *Round) Discard() error {
+	var errs []error
+	for _, s := range r.staged {
+		errs = append(errs, s.Discard())
+	}
+	*r = Round{}
+	return errors.Join(errs...)
+}
+
+// Commit writes and syncs the content of all files at once, then publishes the staged ones, then syncs
 // all directories at once. The Round is empty afterwards.
 //
 // An error before publication leaves no file visible. An error in publication leaves those before it
@@ -153,23 +218,13 @@ func (r *Round) Commit(ctx context.Context) error {
 }
 
 func (r *Round) commit(ctx context.Context) error {
+	if err := r.Sync(ctx); err != nil {
+		return err
+	}
 	if err := ctx.Err(); err != nil {
-		return errors.Join(err, r.discard())
+		return errors.Join(err, r.Discard())
 	}
-	err := inParallel(len(r.staged)+len(r.files), func(i int) error {
-		if i < len(r.staged) {
-			return r.staged[i].wrap(r.staged[i].sync())
-		}
-		f := r.files[i-len(r.staged)]
-		return f.fsys.Sync(f.name)
-	})
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return errors.Join(err, r.discard())
-	}
-
+	var err error
 	published := r.staged
 	for i, s := range r.staged {
 		if err = s.wrap(s.publish()); err == nil {
@@ -178,7 +233,7 @@ func (r *Round) commit(ctx context.Context) error {
 		}
 		published = r.staged[:i]
 		for _, later := range r.staged[i+1:] {
-			err = errors.Join(err, later.fsys.Remove(later.temp))
+			err = errors.Join(err, later.Discard())
 		}
 		break
 	}
@@ -195,17 +250,18 @@ func (r *Round) commit(ctx context.Context) error {
 	return errors.Join(err, synced)
 }
 
-// discard removes the temporary files of a round that published nothing.
-func (r *Round) discard() error {
-	var errs []error
-	for _, s := range r.staged {
-		if s.w != nil {
-			errs = append(errs, s.Discard())
-		} else if err := s.fsys.Remove(s.temp); err != nil && !errors.Is(err, ErrNotExist) {
-			errs = append(errs, err)
+// CommitInOrder commits rounds one after the other, each when those before it are durable. All files are written and synced at once before
+// that. After an error no later round is committed.
+func CommitInOrder(ctx context.Context, rounds ...*Round) error {
+	err := inParallel(len(rounds), func(i int) error { return rounds[i].Sync(ctx) })
+	for _, r := range rounds {
+		if err != nil {
+			err = errors.Join(err, r.Discard())
+			continue
 		}
+		err = r.Commit(ctx)
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // inParallel calls f for 0 to n-1 and waits for all calls, also when one fails: a file must
@@ -230,23 +286,15 @@ func inParallel(n int, f func(int) error) error {
 // WriteOnce creates a file durably, or fails with ErrExist: of two writers of one name only one
 // gets it, and no reader sees half of it.
 func WriteOnce(ctx context.Context, fsys FS, name string, content []byte) error {
-	s, err := Stage(fsys, name, content)
-	if err != nil {
-		return err
-	}
 	var r Round
-	r.Publish(s)
+	r.Publish(Stage(fsys, name, content))
 	return r.Commit(ctx)
 }
 
 // Replace gives a file new content durably. A reader and a crash see the old content or the new.
 func Replace(ctx context.Context, fsys FS, name string, content []byte) error {
-	s, err := Stage(fsys, name, content)
-	if err != nil {
-		return err
-	}
 	var r Round
-	r.Publish(s.Replacing())
+	r.Publish(Stage(fsys, name, content).Replacing())
 	return r.Commit(ctx)
 }
 

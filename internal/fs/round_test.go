@@ -66,9 +66,7 @@ func TestOneWinner(t *testing.T) {
 func TestRoundErrors(t *testing.T) {
 	ctx := t.Context()
 	stage := func(fsys fs.FS, name string, log *[]string) *fs.Staged {
-		s, err := fs.Stage(fsys, "/d/"+name, []byte(name))
-		must(t, err)
-		return s.Then(
+		return fs.Stage(fsys, "/d/"+name, []byte(name)).Then(
 			func() { *log = append(*log, name) },
 			func(err error) error { return fmt.Errorf("entry %s: %w", name, err) })
 	}
@@ -149,8 +147,14 @@ func TestRoundErrors(t *testing.T) {
 	if got := names(t, mem, "/d"); got != nil {
 		t.Errorf("left behind: %v", got)
 	}
-	if _, err := fs.Stage(errfs.Wrap(mem, errfs.FailAt(1, errfs.Ops(errfs.Write), errfs.ErrNoSpace)), "/d/a", []byte("x")); !errors.Is(err, errfs.ErrNoSpace) {
-		t.Error(err)
+	for _, kind := range []errfs.Kind{errfs.Create, errfs.Write} { // at once, or when the round writes it
+		full := func() fs.FS { return errfs.Wrap(mem, errfs.FailAt(1, errfs.Ops(kind), errfs.ErrNoSpace)) }
+		_, err := fs.StageFunc(full(), "/d/a", func(w fs.Writer) error {
+			_, err := w.Write([]byte("x"))
+			return err
+		})
+		wantErr(t, err, errfs.ErrNoSpace)
+		wantErr(t, fs.WriteOnce(ctx, full(), "/d/a", []byte("x")), errfs.ErrNoSpace)
 	}
 	if got := names(t, mem, "/d"); got != nil {
 		t.Errorf("left behind: %v", got)
@@ -180,10 +184,7 @@ func TestCrashLaw(t *testing.T) {
 			firm["d/a"] = true
 			var r fs.Round
 			for _, n := range []string{"d/b", "d/e/c", "d/r"} {
-				s, err := fs.Stage(fsys, "/"+n, []byte(want[n]))
-				if err != nil {
-					return err
-				}
+				s := fs.Stage(fsys, "/"+n, []byte(want[n]))
 				if n == "d/r" {
 					s.Replacing()
 				}
@@ -226,11 +227,7 @@ func BenchmarkRound(b *testing.B) {
 			for b.Loop() {
 				var r fs.Round
 				for range n {
-					s, err := fs.Stage(fsys, filepath.Join(dir, fmt.Sprint(k)), make([]byte, 1200))
-					if err != nil {
-						b.Fatal(err)
-					}
-					r.Publish(s)
+					r.Publish(fs.Stage(fsys, filepath.Join(dir, fmt.Sprint(k)), make([]byte, 1200)))
 					k++
 				}
 				if err := r.Commit(b.Context()); err != nil {

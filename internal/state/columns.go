@@ -8,12 +8,17 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-// Columns are value columns as they are stored, for whoever reads a state without its operator. What is overwritten keeps its room.
+// Columns are value columns as they are stored, for whoever reads a state without its operator. What is overwritten keeps its room until
+// it is more than the rest.
 type Columns struct {
 	fields []types.Field
 	cols   []*vec.Builder
 	at     []uint32 // by row
+	dead   int      // places that no row has any more
 }
+
+// fewDead are not worth moving the rest.
+const fewDead = 1 << 12
 
 // NewColumns makes value columns.
 func NewColumns(fields []types.Field) *Columns {
@@ -42,9 +47,31 @@ func (c *Columns) Load(rows []uint32, cols []*vec.Vector) error {
 		c.cols[i].AppendAll(v)
 	}
 	for i, r := range rows {
+		if c.at[r] != vec.NoRow {
+			c.dead++
+		}
 		c.at[r] = from + uint32(i)
 	}
+	if size := int(from) + len(rows); c.dead > max(fewDead, size/2) {
+		c.close()
+	}
 	return nil
+}
+
+// close moves the values together, in the order of the rows.
+func (c *Columns) close() {
+	pos := make([]uint32, 0, len(c.at))
+	for r, at := range c.at {
+		if at != vec.NoRow {
+			c.at[r] = uint32(len(pos))
+			pos = append(pos, at)
+		}
+	}
+	for i, b := range c.cols {
+		c.cols[i] = vec.NewBuilder(c.fields[i].Type)
+		c.cols[i].AppendAll(vec.Take(b.Borrow(), pos, nil))
+	}
+	c.dead = 0
 }
 
 // Save implements Values.
@@ -63,13 +90,16 @@ func (c *Columns) Save(rows []uint32) []*vec.Vector {
 // Clear implements Values.
 func (c *Columns) Clear(rows []uint32) {
 	for _, r := range rows {
+		if c.at[r] != vec.NoRow {
+			c.dead++
+		}
 		c.at[r] = vec.NoRow
 	}
 }
 
 // Reset implements Values.
 func (c *Columns) Reset() {
-	c.at, c.cols = nil, make([]*vec.Builder, len(c.fields))
+	c.at, c.dead, c.cols = nil, 0, make([]*vec.Builder, len(c.fields))
 	for i, f := range c.fields {
 		c.cols[i] = vec.NewBuilder(f.Type)
 	}

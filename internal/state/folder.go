@@ -135,6 +135,17 @@ func (f *Folder) Remove(version int64, kind string) error {
 	return nil
 }
 
+// Retire forgets the files of a kind up to a version, which the caller deletes, and returns their names.
+func (f *Folder) Retire(version int64, kind string) (names []string) {
+	vs := f.files[kind]
+	for len(vs) > 0 && vs[0] <= version {
+		names = append(names, f.File(vs[0], kind))
+		vs = vs[1:]
+	}
+	f.files[kind] = vs
+	return names
+}
+
 // RemoveUpTo removes the files of a kind up to a version.
 func (f *Folder) RemoveUpTo(version int64, kind string) error {
 	for vs := f.files[kind]; len(vs) > 0 && vs[0] <= version; vs = f.files[kind] {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -87,7 +86,7 @@ func joinPacked(ps ...*packer) ([]byte, error) {
 var endOfStream = []byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}
 
 // packTable packs the batches of shards, nil for those without rows, as one Arrow stream: nothing at all when there are none.
-func packTable(st types.StructType, shards []*vec.Batch) ([]*packer, error) {
+func packTable(st types.StructType, shards []*vec.Batch, workers int) ([]*packer, error) {
 	rows := 0
 	for _, b := range shards {
 		if b != nil {
@@ -106,7 +105,7 @@ func packTable(st types.StructType, shards []*vec.Batch) ([]*packer, error) {
 	if _, err := head.WritePayload(ps[0]); err != nil {
 		return nil, err
 	}
-	err := EachShard(len(shards), rows*len(st.Fields), func(i int) error {
+	err := eachShard(len(shards), rows*len(st.Fields), workers, func(i int) error {
 		if shards[i] == nil {
 			return nil
 		}
@@ -131,9 +130,9 @@ func packTable(st types.StructType, shards []*vec.Batch) ([]*packer, error) {
 // manyValues is how many values make it worth the while to look at shards side by side.
 const manyValues = 1 << 14
 
-// EachShard calls f for every shard, side by side when there are many values to look at. The error is that of the lowest shard.
-func EachShard(shards, values int, f func(shard int) error) error {
-	workers := min(shards, runtime.GOMAXPROCS(0))
+// eachShard is Spec.EachShard.
+func eachShard(shards, values, workers int, f func(shard int) error) error {
+	workers = min(shards, workers)
 	if workers < 2 || values < manyValues {
 		for i := range shards {
 			if err := f(i); err != nil {

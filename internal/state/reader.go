@@ -16,6 +16,8 @@ type Reader interface {
 	Content(ctx context.Context, dir string, version int64) (Content, error)
 	// Changes are what led to a version from the one before, for tables.
 	Changes(ctx context.Context, dir string, version int64) (Content, error)
+	// KVs hands out the state at a version shard by shard, for ordered bytes: none at version 0. They are for reading, and only while do runs.
+	KVs(ctx context.Context, dir string, version int64, do func(kvs []KV) error) error
 	// Count reads all of a version and counts its rows, or its keys.
 	Count(ctx context.Context, dir string, version int64) (int64, error)
 }

@@ -98,7 +98,7 @@ func EncodeSegment(spec Spec, h Header, shards []Changes) ([]byte, error) {
 			dels[i] = vec.NewBatch(c.Deletes, c.Deleted...)
 		}
 	}
-	body, err := packTable(putSchema, puts)
+	body, err := packTable(putSchema, puts, spec.workers())
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func EncodeSegment(spec Spec, h Header, shards []Changes) ([]byte, error) {
 	for _, p := range body {
 		split += p.size
 	}
-	deleted, err := packTable(delSchema, dels)
+	deleted, err := packTable(delSchema, dels, spec.workers())
 	if err != nil {
 		return nil, err
 	}

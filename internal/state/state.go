@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/millrace/millrace/internal/fs"
@@ -33,6 +34,9 @@ type Spec struct {
 	// state whose rows are only found by their keys. Resolve finds rows of grouped state only after their group was gathered.
 	Group func(keys, values []*vec.Vector, n int) []*vec.Vector
 
+	// Alone keeps work on segments of the state to one goroutine: it is done beside something that matters more.
+	Alone bool
+
 	// Views say how people see the state; nil for keys and values by their names.
 	Views []View
 
@@ -43,6 +47,22 @@ type Spec struct {
 func (s Spec) AsKV() Spec {
 	s.kind = bytesKind
 	return s
+}
+
+// Tables tells whether the state is tables, not ordered bytes.
+func (s *Spec) Tables() bool { return s.kind == "" }
+
+// workers is how many goroutines may work on a segment.
+func (s *Spec) workers() int {
+	if s.Alone {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// EachShard calls f for every shard, side by side when there are many values to look at. The error is that of the lowest shard.
+func (s *Spec) EachShard(values int, f func(shard int) error) error {
+	return eachShard(Shards(s.Partitions), values, s.workers(), f)
 }
 
 // Part is what some neighbouring value columns belong to: an aggregate.
@@ -111,10 +131,11 @@ type Versioned interface {
 	Prepare(ctx context.Context) (*fs.Staged, error)
 	// Abort drops uncommitted changes by dropping the shards' content; Load reads it again.
 	Abort()
-	// Maintain merges and deletes old files; keep is the oldest version that must remain loadable. It comes between a commit and the
-	// changes of the next batch.
+	// Maintain merges and deletes old files, or begins to; keep is the oldest version that must remain loadable. It comes between a commit
+	// and the changes of the next batch.
 	Maintain(ctx context.Context, keep int64) error
 	Stats() Stats
+	// Close waits for what Maintain has begun.
 	Close() error
 }
 

@@ -1,6 +1,8 @@
 package stateful
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/millrace/millrace/internal/exec"
@@ -43,7 +45,7 @@ type Batch struct {
 	Late []*exec.SideOutput
 
 	mu         sync.Mutex
-	eventTimes map[uint64]EventTimes
+	eventTimes map[uint64][]partTimes
 }
 
 // Of returns the micro-batch that a task belongs to.
@@ -68,8 +70,14 @@ type OpStats struct {
 type EventTimes struct {
 	Count    int64
 	Min, Max int64
-	// The sum is that of whole seconds and of the milliseconds beside them: exact, hence the same in any order of adding.
-	seconds, millis int64
+	// mean is computed as Spark does it, which shows in its last millisecond.
+	mean float64
+}
+
+// partTimes are the event times of one part of a watermark operator's input.
+type partTimes struct {
+	part  int
+	times EventTimes
 }
 
 // note adds one event time.
@@ -79,16 +87,11 @@ func (e *EventTimes) note(ms int64) {
 	}
 	e.Count++
 	e.Min, e.Max = min(e.Min, ms), max(e.Max, ms)
-	s := floorDiv(ms, 1000)
-	e.seconds += s
-	e.millis += ms - s*1000
+	e.mean += (float64(ms) - e.mean) / float64(e.Count)
 }
 
-// Avg is the mean, rounded down.
-func (e *EventTimes) Avg() int64 {
-	q := floorDiv(e.seconds, e.Count)
-	return q*1000 + floorDiv((e.seconds-q*e.Count)*1000+e.millis, e.Count)
-}
+// Avg is the mean, rounded towards 1970.
+func (e *EventTimes) Avg() int64 { return int64(e.mean) }
 
 // Add merges statistics.
 func (e *EventTimes) Add(o EventTimes) {
@@ -101,24 +104,30 @@ func (e *EventTimes) Add(o EventTimes) {
 	}
 	e.Count += o.Count
 	e.Min, e.Max = min(e.Min, o.Min), max(e.Max, o.Max)
-	e.seconds += o.seconds
-	e.millis += o.millis
+	e.mean += (o.mean - e.mean) * float64(o.Count) / float64(e.Count)
 }
 
-func (b *Batch) noteEventTimes(id uint64, e EventTimes) {
+func (b *Batch) noteEventTimes(id uint64, part int, e EventTimes) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.eventTimes == nil {
-		b.eventTimes = map[uint64]EventTimes{}
+		b.eventTimes = map[uint64][]partTimes{}
 	}
-	all := b.eventTimes[id]
-	all.Add(e)
-	b.eventTimes[id] = all
+	b.eventTimes[id] = append(b.eventTimes[id], partTimes{part, e})
 }
 
-// EventTimes returns what the watermark operators saw, by their id.
+// EventTimes returns what the watermark operators saw, by their id. Parts count in their order, not in that in which they ended.
 func (b *Batch) EventTimes() map[uint64]EventTimes {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.eventTimes
+	out := map[uint64]EventTimes{}
+	for id, parts := range b.eventTimes {
+		slices.SortStableFunc(parts, func(x, y partTimes) int { return cmp.Compare(x.part, y.part) })
+		var all EventTimes
+		for _, p := range parts {
+			all.Add(p.times)
+		}
+		out[id] = all
+	}
+	return out
 }

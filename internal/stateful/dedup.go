@@ -184,7 +184,11 @@ func (s *dedupShard) add(b *vec.Batch) error {
 		}
 	}
 	if s.expires != nil {
-		times := TimesOf(b.Cols[s.d.TimeColumn], b.N, 0) // as in Spark, a row without a time counts as one of 1970
+		at := b.Cols[s.d.TimeColumn].Flatten()
+		if at.Phys() == vec.PhysStruct {
+			at = placesOf(at, len(s.d.In.Types()))
+		}
+		times := TimesOf(at, b.N, 0) // as in Spark, a row without a time counts as one of 1970
 		for k, i := range s.first {
 			s.expires.xs[fresh[k]] = times[i] + s.d.Delay
 		}

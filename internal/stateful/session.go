@@ -24,6 +24,9 @@ type Session struct {
 	Operator int
 	// Timed is set when the session carries event time: then rows can be late, and sessions become final.
 	Timed bool
+	// MergeFirst is set when the rows of a batch make sessions before anybody asks what is late: a late row that touches one that is
+	// not late is kept, and sessions are counted, not rows.
+	MergeFirst bool
 	// Names are the keys' names, for those who look at the state.
 	Names []string
 }

@@ -49,7 +49,10 @@ type join struct {
 func (s *sessionShard) update(ctx context.Context, chunks []exec.SessionChunk) error {
 	began := time.Now()
 	defer func() { s.updateNanos = time.Since(began).Nanoseconds() }()
-	if s.s.Timed {
+	switch {
+	case s.s.Timed && s.s.MergeFirst:
+		chunks = s.mergedOnTime(chunks)
+	case s.s.Timed:
 		chunks = s.onTime(chunks)
 	}
 	if len(chunks) == 0 {
@@ -101,13 +104,18 @@ func (s *sessionShard) onTime(chunks []exec.SessionChunk) []exec.SessionChunk {
 				rest = append(rest, uint32(i))
 			}
 		}
-		if len(rest) > 0 {
-			kept = append(kept, exec.SessionChunk{
-				N: len(rest), Keys: take(c.Keys, rest), Starts: takeLongs(c.Starts, rest), Ends: takeLongs(c.Ends, rest), Args: take(c.Args, rest),
-			})
-		}
+		kept = appendRows(kept, c, rest)
 	}
 	return kept
+}
+
+func appendRows(kept []exec.SessionChunk, c exec.SessionChunk, rows []uint32) []exec.SessionChunk {
+	if len(rows) == 0 {
+		return kept
+	}
+	return append(kept, exec.SessionChunk{
+		N: len(rows), Keys: take(c.Keys, rows), Starts: takeLongs(c.Starts, rows), Ends: takeLongs(c.Ends, rows), Args: take(c.Args, rows),
+	})
 }
 
 func (s *sessionShard) countLate(c exec.SessionChunk, late []uint32) {

@@ -9,7 +9,7 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-// EventTime passes rows on and notes the event times in column Column: a timestamp, or a window whose end counts.
+// EventTime passes rows on and notes the event times in column Column: a timestamp, or a window, of which Spark notes its place (placesOf).
 type EventTime struct {
 	In     exec.Op
 	ID     uint64 // of the watermark
@@ -37,7 +37,7 @@ func (w *EventTime) Parts(ctx context.Context, t *exec.Task) (exec.Parts, error)
 		if err != nil {
 			return nil, err
 		}
-		return &eventTimeStream{in: s, w: w, batch: Of(t)}, nil
+		return &eventTimeStream{in: s, w: w, batch: Of(t), part: i}, nil
 	}}, nil
 }
 
@@ -45,6 +45,7 @@ type eventTimeStream struct {
 	in    exec.Stream
 	w     *EventTime
 	batch *Batch
+	part  int
 	seen  EventTimes
 }
 
@@ -60,12 +61,15 @@ func (s *eventTimeStream) Next(ctx context.Context) (*vec.Batch, error) {
 
 // Close implements exec.Stream.
 func (s *eventTimeStream) Close() error {
-	s.batch.noteEventTimes(s.w.ID, s.seen)
+	s.batch.noteEventTimes(s.w.ID, s.part, s.seen)
 	return s.in.Close()
 }
 
 func (s *eventTimeStream) note(b *vec.Batch) {
-	v := TimeOf(b.Cols[s.w.Column]).Flatten()
+	v := b.Cols[s.w.Column].Flatten()
+	if v.Phys() == vec.PhysStruct {
+		v = placesOf(v, 1)
+	}
 	xs, valid := vec.Fixed[int64](v), v.Validity()
 	// A row without a time counts as one of 1970, as in Spark: it can't move the watermark, which starts there, but the progress
 	// shows it.
@@ -109,6 +113,23 @@ func TimeOf(v *vec.Vector) *vec.Vector {
 	out.SetValidity(vec.AndInto(nil, end.Validity(), f.Validity(), f.Len()))
 	return out
 }
+
+// placesOf gives what Spark takes for the microseconds of a struct, a window for instance, in a row of so many columns, where it
+// forgets that the time is the window's end: the word that says where in the row the struct begins and how long it is. So a watermark
+// on a window stands still in the first days of 1970. What is late and what is final goes by the end (TimesOf).
+func placesOf(v *vec.Vector, columns int) *vec.Vector {
+	place := rowWidth(columns)<<32 | rowWidth(len(v.Kids()))
+	out := vec.NewFixed(types.Long, v.Len())
+	xs := vec.Fixed[int64](out)
+	for i := range xs {
+		xs[i] = place
+	}
+	out.SetValidity(v.Validity())
+	return out
+}
+
+// rowWidth is the length of the fixed part of a row in Spark's memory: a bit for each column in whole words, and a word for each.
+func rowWidth(columns int) int64 { return int64((columns+63)/64*8 + columns*8) }
 
 // TimesOf reads the event times of a key column for state.Spec.Time.
 func TimesOf(v *vec.Vector, n int, noTime int64) []int64 {

@@ -73,6 +73,16 @@ func (m *Mem) Crash(choose Chooser) *Mem {
 	return &Mem{root: crashNode(m.root, choose, copies), now: m.now, open: map[any]string{}}
 }
 
+// put gives a node a name, which changes its directory, as drop does.
+func (m *Mem) put(dir *node, name string, n *node) {
+	dir.names[name], dir.mod = n, m.now()
+}
+
+func (m *Mem) drop(dir *node, name string) {
+	delete(dir.names, name)
+	dir.mod = m.now()
+}
+
 func crashNode(n *node, choose Chooser, copies map[*node]*node) *node {
 	if c, ok := copies[n]; ok { // two names of one file
 		return c
@@ -191,7 +201,7 @@ func (m *Mem) Create(name string) (fs.Writer, error) {
 		return nil, pathErr("open", name, fs.ErrExist)
 	}
 	n := &node{mod: m.now()}
-	dir.names[base] = n
+	m.put(dir, base, n)
 	w := &writer{m: m, n: n, name: name}
 	m.open[w] = name
 	return w, nil
@@ -232,8 +242,8 @@ func (m *Mem) rename(from, to string, replace bool) error {
 			return pathErr("rename", to, errNotEmpty)
 		}
 	}
-	delete(fromDir.names, fromBase)
-	toDir.names[toBase] = n
+	m.drop(fromDir, fromBase)
+	m.put(toDir, toBase, n)
 	return nil
 }
 
@@ -255,7 +265,7 @@ func (m *Mem) Link(from, to string) error {
 	if _, ok := dir.names[base]; ok {
 		return pathErr("link", to, fs.ErrExist)
 	}
-	dir.names[base] = n
+	m.put(dir, base, n)
 	return nil
 }
 
@@ -274,7 +284,7 @@ func (m *Mem) Remove(name string) error {
 	case len(n.names) > 0:
 		return pathErr("remove", name, errNotEmpty)
 	}
-	delete(dir.names, base)
+	m.drop(dir, base)
 	return nil
 }
 
@@ -292,7 +302,7 @@ func (m *Mem) RemoveAll(name string) error {
 	if n := dir.names[base]; n != nil {
 		n.empty()
 	}
-	delete(dir.names, base)
+	m.drop(dir, base)
 	return nil
 }
 
@@ -313,7 +323,7 @@ func (m *Mem) MkdirAll(name string) error {
 		next, ok := n.names[part]
 		if !ok {
 			next = newDir(m.now())
-			n.names[part] = next
+			m.put(n, part, next)
 		}
 		if !next.dir {
 			return pathErr("mkdir", name, errNotDir)

@@ -87,6 +87,29 @@ func (r Reader) Content(_ context.Context, dir string, version int64) (c state.C
 	return c, err
 }
 
+// KVs implements state.Reader.
+func (r Reader) KVs(_ context.Context, dir string, version int64, do func(kvs []state.KV) error) error {
+	looked := false
+	err := r.look(dir, version, func(s *store, h state.Header) error {
+		looked = true
+		var kvs []state.KV
+		for shard := range state.Shards(h.Partitions) {
+			if h.Tables() {
+				break
+			}
+			t := newKV(s, shard)
+			t.inTree = true
+			defer t.pause()
+			kvs = append(kvs, t)
+		}
+		return do(kvs)
+	})
+	if err == nil && !looked {
+		err = do(nil)
+	}
+	return err
+}
+
 // Count implements state.Reader.
 func (r Reader) Count(_ context.Context, dir string, version int64) (rows int64, err error) {
 	err = r.look(dir, version, func(s *store, _ state.Header) (err error) {

@@ -11,7 +11,7 @@ import (
 func openKV(fsys fs.FS, spec state.Spec) (state.KVStore, error) {
 	s, err := Provider{FS: fsys}.OpenKV("/state", spec)
 	if err == nil {
-		s.(*kvStore).minSnapshot, s.(*kvStore).maxDeltas = 1<<9, 3
+		s.(*kvStore).minSnapshot, s.(*kvStore).maxDeltas, s.(*kvStore).small = 1<<9, 3, 0
 	}
 	return s, err
 }

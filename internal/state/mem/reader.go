@@ -61,6 +61,23 @@ func (r Reader) Content(ctx context.Context, dir string, version int64) (state.C
 	return c, nil
 }
 
+// KVs implements state.Reader.
+func (r Reader) KVs(ctx context.Context, dir string, version int64, do func(kvs []state.KV) error) error {
+	s, _, err := r.load(ctx, dir, version)
+	if err != nil {
+		return err
+	}
+	var kvs []state.KV
+	if s != nil {
+		if of, ok := s.content.(*kvStore); ok {
+			for i := range of.shards {
+				kvs = append(kvs, of.KV(i))
+			}
+		}
+	}
+	return do(kvs)
+}
+
 // Count implements state.Reader.
 func (r Reader) Count(ctx context.Context, dir string, version int64) (int64, error) {
 	s, _, err := r.load(ctx, dir, version)
@@ -87,17 +104,8 @@ func (r Reader) load(ctx context.Context, dir string, version int64) (*store, st
 	if err != nil {
 		return nil, h, state.Damaged(files.File(version, delta), err)
 	}
-	s := &store{folder: files, spec: spec, version: -1}
-	if h.Tables() {
-		tables := &tableStore{store: s, tables: make([]*table, state.Shards(spec.Partitions))}
-		for i := range tables.tables {
-			tables.Attach(i, state.NewColumns(spec.Values))
-		}
-		s.content = tables
-	} else {
-		s.content = newKVs(s)
-	}
-	return s, h, s.fill(ctx, version)
+	s := readingStore(files, spec)
+	return s, h, s.fill(ctx, files.Base(version, snapshot), version)
 }
 
 // Changes implements state.Reader.

@@ -82,7 +82,7 @@ func open(t fatal, fsys fs.FS, partitions int) *opened {
 		t.Fatalf("open: %v", err)
 	}
 	o := &opened{tableStore: s.(*tableStore)}
-	o.minSnapshot, o.minDeltas, o.maxDeltas = 1<<12, 2, 7
+	o.minSnapshot, o.minDeltas, o.maxDeltas, o.small = 1<<12, 2, 7, 0
 	for i := range state.Shards(partitions) {
 		v := &numbers{}
 		o.values = append(o.values, v)
@@ -241,6 +241,7 @@ func TestAgainstAMap(t *testing.T) {
 		mem := errfs.NewMem()
 		partitions := rapid.SampledFrom([]int{1, 2, 5, 40}).Draw(t, "partitions")
 		s := open(t, mem, partitions)
+		s.small = rapid.SampledFrom([]int64{0, 0, 1 << 12, 1 << 40}).Draw(t, "small")
 		versions := []map[key]int64{{}}
 		keep := 0
 		s.load(t, 0)
@@ -429,7 +430,7 @@ func TestFoldersOfPartitions(t *testing.T) {
 func BenchmarkSmallBatch(b *testing.B) {
 	s := open(b, fs.Local(), 2)
 	s.folder = state.NewFolder(fs.WithoutSync(fs.Local()), b.TempDir(), s.spec, delta, snapshot)
-	s.minSnapshot, s.maxDeltas = 1<<20, 200
+	s.minSnapshot, s.maxDeltas, s.small = 1<<20, 200, smallState
 	s.load(b, 0)
 	keys := many(100, 0)
 	b.ReportAllocs()

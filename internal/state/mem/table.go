@@ -29,7 +29,7 @@ func (s *tableStore) encode(h state.Header, whole bool) ([]byte, error) {
 	for _, t := range s.tables {
 		rows += t.keys.Cap()
 	}
-	err := state.EachShard(len(shards), rows, func(i int) error {
+	err := s.spec.EachShard(rows, func(i int) error {
 		shards[i] = s.tables[i].changes(whole)
 		return nil
 	})
@@ -44,7 +44,7 @@ func (s *tableStore) saved() error {
 	for _, t := range s.tables {
 		rows += t.keys.Cap()
 	}
-	return state.EachShard(len(s.tables), rows, func(i int) error { return s.tables[i].saved() })
+	return s.spec.EachShard(rows, func(i int) error { return s.tables[i].saved() })
 }
 
 func (s *tableStore) apply(name string, segment []byte) (state.Header, error) {

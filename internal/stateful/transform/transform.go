@@ -86,9 +86,12 @@ func (t *Transform) Number() int { return t.Operator }
 // Spec implements stateful.Operator.
 func (t *Transform) Spec(partitions int, meaning string) state.Spec {
 	s := state.Spec{Operator: t.Operator, Name: OperatorName, Partitions: partitions, Meaning: meaning}
+	var v state.View
 	for i, f := range t.KeySchema.Fields {
 		s.Keys = append(s.Keys, types.Field{Name: fmt.Sprintf("key%d", i), Type: f.Type, Nullable: true})
+		v.Key = append(v.Key, state.ViewColumn{Name: f.Name, Column: i})
 	}
+	s.Views = []state.View{v}
 	return s
 }
 
@@ -128,19 +131,23 @@ func (t *Transform) begin(task *exec.Task) (*execution, error) {
 	x.kv = x.batch.KVs[t.Operator].KV
 	x.info.QueryID, x.info.RunID, x.info.Batch = x.batch.QueryID, x.batch.RunID, x.batch.ID
 	if x.bounds.Evict > noBound {
-		x.info.HasWatermark, x.info.Watermark = true, x.bounds.Evict/1000
+		x.info.HasWatermark, x.info.Watermark = true, min(x.bounds.Evict/1000, lastMs)
 	}
 	if t.TimeMode == processor.EventTime {
 		if !x.info.HasWatermark {
 			return nil, errclass.New("STATEFUL_PROCESSOR_MISSING_TIME_VALUES", "timeMode", t.TimeMode.String())
 		}
-		x.timerBound = x.info.Watermark
+		x.timerBound = x.bounds.Evict / 1000
 	}
 	return x, nil
 }
 
 // noQuery is the id of what is no streaming query.
 const noQuery = "00000000-0000-0000-0000-000000000000"
+
+// lastMs is the last millisecond that times have, in the year 9999. A batch that closes everything has a bound beyond it, which a
+// processor could not make a time of.
+const lastMs = 253402300799999
 
 // noBound is the bound of an operator without a watermark.
 const noBound = -1 << 63

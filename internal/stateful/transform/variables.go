@@ -3,6 +3,7 @@ package transform
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +85,15 @@ type storedVariable struct {
 // formatVersion is that of keys and values.
 const formatVersion = 1
 
-// number gives the variables their numbers and checks that those which the state has still fit. It returns the list to be stored when
+// readStored reads the list of state variables as it was stored.
+func readStored(raw []byte) (list stored, err error) {
+	if err := json.Unmarshal(raw, &list); err != nil || list.Version > formatVersion {
+		return list, errclass.New("STATE_STORE_VALUE_ROW_FORMAT_VALIDATION_FAILURE", "errorMsg", "the list of state variables cannot be read")
+	}
+	return list, nil
+}
+
+// assign gives the variables their numbers and checks that those which the state has still fit. It returns the list to be stored when
 // it has changed.
 func (vs *variables) assign(kv state.KV) (update []byte, err error) {
 	raw, found, err := kv.Get(catalogKey())
@@ -94,8 +103,8 @@ func (vs *variables) assign(kv state.KV) (update []byte, err error) {
 	raw = bytes.Clone(raw)
 	old := stored{Version: formatVersion, TimeMode: vs.mode.String(), Next: timers + 1}
 	if found {
-		if err := json.Unmarshal(raw, &old); err != nil || old.Version > formatVersion {
-			return nil, errclass.New("STATE_STORE_VALUE_ROW_FORMAT_VALIDATION_FAILURE", "errorMsg", "the list of state variables cannot be read")
+		if old, err = readStored(raw); err != nil {
+			return nil, err
 		}
 		if old.TimeMode != vs.mode.String() {
 			return nil, errclass.New("STATE_STORE_INVALID_CONFIG_AFTER_RESTART", "configName", "timeMode", "oldConfig", old.TimeMode, "newConfig", vs.mode.String())
@@ -110,7 +119,7 @@ func (vs *variables) assign(kv state.KV) (update []byte, err error) {
 				return nil, err
 			}
 			v.number = o.Number
-		case contains(vs.dropped, o.Name):
+		case slices.Contains(vs.dropped, o.Name):
 			if vs.gone == nil {
 				vs.gone = map[uint16]processor.Kind{}
 			}
@@ -143,15 +152,6 @@ func kindOf(name string) processor.Kind {
 		}
 	}
 	return processor.Map
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func describe(v *variable) storedVariable {
