@@ -18,7 +18,11 @@ import (
 )
 
 // Format opens console sinks that print to Out.
-type Format struct{ Out io.Writer }
+type Format struct {
+	Out io.Writer
+	// Own is set when nobody else prints to Out.
+	Own bool
+}
 
 // defaultRows and defaultTruncate are those of DataFrame.show.
 const (
@@ -102,8 +106,10 @@ func (b *batch) Commit(_ context.Context, messages []sink.Message) error {
 	if err != nil {
 		return err
 	}
-	printing.Lock()
-	defer printing.Unlock()
+	if !b.s.f.Own {
+		printing.Lock()
+		defer printing.Unlock()
+	}
 	_, err = fmt.Fprintf(b.s.f.Out, "%sBatch: %d\n%s%s\n", rule, b.id, rule, text)
 	return err
 }

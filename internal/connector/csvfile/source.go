@@ -27,12 +27,7 @@ func (Kind) Prepare(req source.Request) (files.Decoder, error) {
 	if req.Env.Now != nil {
 		d.opts.Now = req.Env.Now
 	}
-	for _, key := range []string{"charset", "encoding"} {
-		if s, ok := req.Options.Get(key); ok {
-			d.text.Encoding = s
-		}
-	}
-	if err := files.CheckEncoding("csv", d.text.Encoding); err != nil {
+	if d.text.Encoding, err = files.EncodingOption(req.Options.Get, "csv"); err != nil {
 		return nil, err
 	}
 	d.text.Sep = d.opts.LineSep

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	bzip2w "github.com/dsnet/compress/bzip2"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
@@ -32,7 +33,9 @@ var codecs = map[string]*Codec{
 		return gzip.NewWriterLevel(w, gzip.DefaultCompression)
 	}},
 	"deflate": {".deflate", zlib.NewReader, func(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriter(w), nil }},
-	"bzip2":   {".bz2", func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil }, nil},
+	"bzip2": {".bz2", func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil }, func(w io.Writer) (io.WriteCloser, error) {
+		return bzip2w.NewWriter(w, nil)
+	}},
 	"zstd": {".zst", func(r io.Reader) (io.ReadCloser, error) {
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
 		if err != nil {
@@ -63,17 +66,27 @@ func codecOf(path string) *Codec {
 // Compressed tells whether a file is compressed as a whole, by its extension.
 func Compressed(path string) bool { return codecOf(path) != nil }
 
+// classes are the names that Hadoop's classes have.
+var classes = map[string]string{
+	"org.apache.hadoop.io.compress.BZip2Codec": "bzip2", "org.apache.hadoop.io.compress.DeflateCodec": "deflate",
+	"org.apache.hadoop.io.compress.DefaultCodec": "deflate", "org.apache.hadoop.io.compress.GzipCodec": "gzip",
+	"org.apache.hadoop.io.compress.Lz4Codec": "lz4", "org.apache.hadoop.io.compress.SnappyCodec": "snappy",
+}
+
 // FindCodec finds the codec that a writer's option names; nil stands for none.
 func FindCodec(name string) (*Codec, error) {
+	if short, ok := classes[name]; ok {
+		name = short
+	}
 	name = strings.ToLower(name)
 	if name == "" || name == "none" || name == "uncompressed" {
 		return nil, nil
 	}
-	if c := codecs[name]; c != nil && c.writer != nil {
+	if c := codecs[name]; c != nil {
 		return c, nil
 	}
 	return nil, errclass.New("CODEC_NOT_AVAILABLE.WITH_AVAILABLE_CODECS_SUGGESTION", "codecName", name,
-		"availableCodecs", "deflate, gzip, lz4, none, snappy, uncompressed, zstd")
+		"availableCodecs", "bzip2, deflate, gzip, lz4, none, snappy, uncompressed, zstd")
 }
 
 // Writer compresses what is written to it into w.

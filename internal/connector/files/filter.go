@@ -9,8 +9,8 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-// mayMatch tells whether a value may fulfil a filter. It says yes to whatever it does not understand.
-func mayMatch(f source.Filter, v any) bool {
+// MayMatch tells whether a value may fulfil a filter. It says yes to whatever it does not understand.
+func MayMatch(f source.Filter, v any) bool {
 	switch f.Op {
 	case source.IsNull:
 		return v == nil
@@ -22,7 +22,7 @@ func mayMatch(f source.Filter, v any) bool {
 	}
 	if f.Op == source.In {
 		for _, x := range f.Values {
-			if c, ok := Compare(v, x); !ok || c == 0 {
+			if c, ok := compare(v, x); !ok || c == 0 {
 				return true
 			}
 		}
@@ -31,7 +31,7 @@ func mayMatch(f source.Filter, v any) bool {
 	if len(f.Values) != 1 {
 		return true
 	}
-	c, ok := Compare(v, f.Values[0])
+	c, ok := compare(v, f.Values[0])
 	if !ok {
 		return true
 	}
@@ -52,8 +52,41 @@ func mayMatch(f source.Filter, v any) bool {
 	return true
 }
 
-// Compare orders two values of the conventions of package types; ok is false when they cannot be compared, which NaN makes so too.
-func Compare(a, b any) (c int, ok bool) {
+// MayMatchWithin tells whether a value from low to high may meet a comparison.
+func MayMatchWithin(f source.Filter, low, high any) bool {
+	for _, v := range f.Values {
+		if valueWithin(f.Op, v, low, high) {
+			return true
+		}
+	}
+	return len(f.Values) == 0
+}
+
+func valueWithin(op source.FilterOp, v, low, high any) bool {
+	cLow, ok1 := compare(low, v)
+	cHigh, ok2 := compare(high, v)
+	if !ok1 || !ok2 {
+		return true
+	}
+	switch op {
+	case source.Equal, source.In:
+		return cLow <= 0 && cHigh >= 0
+	case source.NotEqual:
+		return cLow != 0 || cHigh != 0
+	case source.Less:
+		return cLow < 0
+	case source.LessEqual:
+		return cLow <= 0
+	case source.Greater:
+		return cHigh > 0
+	case source.GreaterEqual:
+		return cHigh >= 0
+	}
+	return true
+}
+
+// compare orders two values of the conventions of package types; ok is false when they cannot be compared, which NaN makes so too.
+func compare(a, b any) (c int, ok bool) {
 	switch a := a.(type) {
 	case bool:
 		b, ok := b.(bool)

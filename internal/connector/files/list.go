@@ -37,8 +37,8 @@ type lister struct {
 	paths []string // absolute; may be globs when globs is set
 	opts  readOptions
 	globs bool
-	// skip, when set, tells files by path and name that need not be looked at.
-	skip func(path, name string) bool
+	// skip, when set, tells files by directory and name that need not be looked at.
+	skip func(dir, name string) bool
 	// dirs remembers directories that have not changed since they were listed, for listers that are used again and again.
 	dirs map[string]*knownDir
 	// listed counts the directories that were really read.
@@ -68,6 +68,9 @@ func (l *lister) roots(mustMatch bool) ([]root, error) {
 		if !l.globs || !isGlob(path) {
 			info, err := l.fsys.Stat(path)
 			if errors.Is(err, fs.ErrNotExist) {
+				if l.opts.maybeMissing {
+					continue
+				}
 				return nil, notFound(path)
 			}
 			if err != nil {
@@ -145,8 +148,8 @@ func (l *lister) globStep(dir string, parts []string, found func(root)) error {
 		}
 		return ioError("listing", dir, err)
 	}
-	for _, e := range entries {
-		if !hidden(e.Name()) && p.match(e.Name()) {
+	for _, e := range entries { // hidden directories too: who names them means them
+		if (e.IsDir() || !hidden(e.Name())) && p.match(e.Name()) {
 			if err := l.globStep(filepath.Join(dir, e.Name()), parts[1:], found); err != nil {
 				return err
 			}
@@ -188,7 +191,9 @@ func (l *lister) list(ctx context.Context, mustMatch bool) (found, error) {
 		}
 		w.given = len(part)
 		if !r.info.IsDir() {
-			w.file(r.path, filepath.Base(r.path), part, func() (fs.Info, error) { return r.info, nil })
+			if w.skip == nil || !w.skip(filepath.Dir(r.path), filepath.Base(r.path)) {
+				w.file(r.path, filepath.Base(r.path), part, func() (fs.Info, error) { return r.info, nil })
+			}
 			continue
 		}
 		if err := w.dir(r.path, part, r.info.ModTime()); err != nil {
@@ -196,6 +201,12 @@ func (l *lister) list(ctx context.Context, mustMatch bool) (found, error) {
 		}
 		if w.parted != "" && w.plain != "" {
 			return found{}, errclass.New("CONFLICTING_DIRECTORY_STRUCTURES", "discoveredBasePaths", fs.ShortURI(r.path)+", "+fs.ShortURI(w.plain))
+		}
+		if len(l.opts.leaveOut) > 0 {
+			w.out.entries = slices.DeleteFunc(w.out.entries, func(e entry) bool {
+				rel, err := filepath.Rel(r.path, filepath.Dir(e.path))
+				return err == nil && slices.Contains(l.opts.leaveOut, filepath.ToSlash(rel))
+			})
 		}
 		if w.parted != "" {
 			// Files beside partition directories belong to no partition and are not part of the table.
@@ -250,47 +261,53 @@ func (w *walker) dir(dir string, part []partValue, mod time.Time) error {
 		return nil
 	}
 	before := time.Now() // of the machine that stamps the files, not the engine's clock
-	entries, err := w.fsys.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // deleted since its parent was listed
-	}
-	if err != nil {
-		return ioError("listing", dir, err)
-	}
-	w.listed++
 	var subs []string
-	for _, e := range entries {
+	from := len(w.out.entries)
+	err := fs.Each(w.fsys, dir, func(e fs.Entry) error {
 		name := e.Name()
 		if hidden(name) {
-			continue
+			return nil
 		}
-		path := below(dir, name)
 		isDir := e.IsDir()
 		if e.Type()&iofs.ModeSymlink != 0 {
-			info, err := w.fsys.Stat(path)
+			info, err := w.fsys.Stat(below(dir, name))
 			if err != nil {
-				continue // a link to nowhere
+				return nil // a link to nowhere
 			}
 			isDir = info.IsDir()
 		}
 		if isDir {
 			subs = append(subs, name)
-			continue
+			return nil
 		}
 		if len(part) > w.given {
 			w.parted = dir
 		} else if dir != w.root {
 			w.plain = dir
 		}
-		if err := w.file(path, name, part, func() (fs.Info, error) {
+		if w.skip != nil && w.skip(dir, name) {
+			return nil
+		}
+		path := below(dir, name)
+		return w.file(path, name, part, func() (fs.Info, error) {
 			if e.Type()&iofs.ModeSymlink != 0 {
 				return w.fsys.Stat(path)
 			}
 			return e.Info()
-		}); err != nil {
-			return err
-		}
+		})
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // deleted since its parent was listed
 	}
+	if err != nil {
+		if _, ok := errors.AsType[*errclass.Error](err); ok {
+			return err // of a file
+		}
+		return ioError("listing", dir, err)
+	}
+	w.listed++
+	slices.SortFunc(w.out.entries[from:], func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	slices.Sort(subs)
 	for _, sub := range subs {
 		if err := w.sub(dir, sub, part); err != nil {
 			return err
@@ -347,9 +364,6 @@ func (w *walker) file(path, name string, part []partValue, stat func() (fs.Info,
 	if w.opts.nameGlob != nil && !w.opts.nameGlob.match(name) {
 		return nil
 	}
-	if w.skip != nil && w.skip(path, name) {
-		return nil
-	}
 	info, err := stat()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -360,6 +374,7 @@ func (w *walker) file(path, name string, part []partValue, stat func() (fs.Info,
 	if !w.opts.before.IsZero() && !info.ModTime().Before(w.opts.before) || !w.opts.after.IsZero() && !info.ModTime().After(w.opts.after) {
 		return nil
 	}
+	name = path[len(path)-len(name):] // so that there is one text for both
 	w.out.entries = append(w.out.entries, entry{path, name, info.Size(), info.ModTime(), part})
 	return nil
 }
@@ -400,7 +415,7 @@ func (l *lister) fromSinkLog(log *checkpoint.SinkLog) (found, error) {
 			return found{}, errclass.New("STORED_METADATA_MISMATCH", "path", log.Dir(), "reason", err.Error()).WithCause(err)
 		}
 		name := filepath.Base(path)
-		if l.opts.nameGlob != nil && !l.opts.nameGlob.match(name) || l.skip != nil && l.skip(path, name) {
+		if l.opts.nameGlob != nil && !l.opts.nameGlob.match(name) || l.skip != nil && l.skip(filepath.Dir(path), name) {
 			continue
 		}
 		out.entries = append(out.entries, entry{path, name, f.Size, time.UnixMilli(f.ModificationTimeMs), partsBetween(l.paths[0], path, true)})

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/interval"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/source"
 )
 
@@ -24,7 +26,15 @@ type readOptions struct {
 	inferParts    bool
 	validateParts bool
 	ignoreSinkLog bool
+	maybeMissing  bool // a path that does not exist has no files
+	leaveOut      []string
 }
+
+// OptionMaybeMissing is an option for the engine itself: the directory of a table in the catalog may be gone, and the table is empty then.
+const OptionMaybeMissing = "__maybeMissing__"
+
+// OptionLeaveOut is an option for the engine itself: directories below the path of a table, one a line, whose files are not its own.
+const OptionLeaveOut = "__leaveOut__"
 
 func parseReadOptions(req source.Request) (o readOptions, err error) {
 	p := optionReader{req: req}
@@ -34,14 +44,18 @@ func parseReadOptions(req source.Request) (o readOptions, err error) {
 		}
 	}
 	o.recursive = p.flag("recursiveFileLookup", false)
-	o.ignoreMissing = p.flag("ignoreMissingFiles", p.conf("spark.sql.files.ignoreMissingFiles") == "true")
-	o.ignoreCorrupt = p.flag("ignoreCorruptFiles", p.conf("spark.sql.files.ignoreCorruptFiles") == "true")
+	o.ignoreMissing = p.flag("ignoreMissingFiles", p.conf(setting.IgnoreMissingFiles) == "true")
+	o.ignoreCorrupt = p.flag("ignoreCorruptFiles", p.conf(setting.IgnoreCorruptFiles) == "true")
 	o.before, o.after = p.when("modifiedBefore"), p.when("modifiedAfter")
 	o.basePath, _ = req.Options.Get("basePath")
-	o.caseSensitive = p.conf("spark.sql.caseSensitive") == "true"
-	o.inferParts = p.conf("spark.sql.sources.partitionColumnTypeInference.enabled") != "false"
-	o.validateParts = p.conf("spark.sql.sources.validatePartitionColumns") != "false"
-	o.ignoreSinkLog = p.conf("spark.sql.streaming.fileStreamSink.ignoreMetadata") == "true"
+	o.caseSensitive = p.conf(setting.CaseSensitive) == "true"
+	o.inferParts = p.conf(setting.PartitionInference) != "false"
+	o.validateParts = p.conf(setting.ValidatePartitions) != "false"
+	o.ignoreSinkLog = p.conf(setting.IgnoreSinkLog) == "true"
+	o.maybeMissing = p.flag(OptionMaybeMissing, false)
+	if s, ok := req.Options.Get(OptionLeaveOut); ok {
+		o.leaveOut = strings.Split(s, "\n")
+	}
 	return o, p.err
 }
 
@@ -74,6 +88,8 @@ func parseStreamOptions(req source.Request) (o streamOptions, err error) {
 	o.maxFileAge = p.duration("maxFileAge", 7*24*time.Hour)
 	o.latestFirst = p.flag("latestFirst", false)
 	o.byName = p.flag("fileNameOnly", false)
+	p.within("maxCachedFiles", 0, math.MaxInt32, "it must be a whole number that is not negative.")
+	p.within("discardCachedInputRatio", 0, 1, "it must be a number from 0 to 1.")
 	if o.latestFirst && (o.maxFiles > 0 || o.maxBytes > 0) {
 		o.maxFileAge = 1<<63 - 1 // the oldest files come last, however long that takes
 	}
@@ -141,6 +157,15 @@ func (p *optionReader) positive(key string) int64 {
 		return 0
 	}
 	return n
+}
+
+// within checks a number that nothing else depends on: listed files are kept in any number.
+func (p *optionReader) within(key string, least, most float64, want string) {
+	if s, ok := p.req.Options.Get(key); ok {
+		if n, err := strconv.ParseFloat(s, 64); err != nil || n < least || n > most {
+			p.value(key, s, want)
+		}
+	}
 }
 
 func (p *optionReader) duration(key string, def time.Duration) time.Duration {

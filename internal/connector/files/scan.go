@@ -109,44 +109,58 @@ func (t *Table) plan(want source.Projection) (*plan, error) {
 
 // splits cuts files into pieces and gathers small pieces, in order.
 func (p *plan) splits(files []*File) []source.Split {
-	var out []source.Split
-	var cur *split
-	size := int64(0)
-	add := func(piece Piece) {
-		cost := piece.Len + openBytes
-		if cur == nil || size+cost > splitBytes {
-			cur, size = &split{plan: p}, 0
-			out = append(out, cur)
-		}
-		cur.pieces = append(cur.pieces, piece)
-		size += cost
-	}
+	g := gatherer{plan: p}
 	for _, f := range files {
-		if f.Size == 0 || !p.keep(f) {
-			continue
-		}
-		cut := p.t.decoder.Cut(f)
-		if cut <= 0 || f.Size <= cut+cut/4 {
-			add(Piece{f, 0, f.Size})
-			continue
-		}
-		for off := int64(0); off < f.Size; {
-			n := min(cut, f.Size-off)
-			if rest := f.Size - off - n; rest < cut/4 {
-				n += rest
-			}
-			add(Piece{f, off, n})
-			off += n
+		if f.Size > 0 && p.keep(f) {
+			g.cut(Piece{f, 0, f.Size})
 		}
 	}
-	return out
+	return g.out
 }
+
+// gatherer makes splits of pieces.
+type gatherer struct {
+	plan *plan
+	out  []source.Split
+	cur  *split
+	size int64
+}
+
+// cut adds a part of a file, cut for several workers when it is large.
+func (g *gatherer) cut(part Piece) {
+	cut := g.plan.t.decoder.Cut(part.File)
+	if cut <= 0 || part.Len <= cut+cut/4 {
+		g.add(part)
+		return
+	}
+	for off, end := part.Off, part.Off+part.Len; off < end; {
+		n := min(cut, end-off)
+		if rest := end - off - n; rest < cut/4 {
+			n += rest
+		}
+		g.add(Piece{part.File, off, n})
+		off += n
+	}
+}
+
+func (g *gatherer) add(piece Piece) {
+	cost := piece.Len + openBytes
+	if g.cur == nil || g.size+cost > splitBytes {
+		g.cur, g.size = &split{plan: g.plan}, 0
+		g.out = append(g.out, g.cur)
+	}
+	g.cur.pieces = append(g.cur.pieces, piece)
+	g.size += cost
+}
+
+// close ends the last split: the next piece starts another.
+func (g *gatherer) close() { g.cur = nil }
 
 // keep tells whether a file's partition may hold rows of use.
 func (p *plan) keep(f *File) bool {
 	for _, flt := range p.parts {
 		i := p.t.parts.Index(flt.Column)
-		if i < len(f.Values) && !mayMatch(flt, f.Values[i]) {
+		if i < len(f.Values) && !MayMatch(flt, f.Values[i]) {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"path/filepath"
 	"slices"
@@ -14,13 +15,14 @@ import (
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/source"
 )
 
 // stream reads the files of a table as they come.
 //
 // An offset counts entries of the source's own log in the checkpoint. An entry names the files of one batch and is durable before
-// its offset is given out, so the batch reads the same files after a restart. Entries behind the last offset of the query's own log
+// its offset is given out, or before that is logged where the query has asked for it (Hold), so the batch reads the same files after a restart. Entries behind the last offset of the query's own log
 // belong to the next batch.
 type stream struct {
 	t    *Table
@@ -35,6 +37,8 @@ type stream struct {
 	newest int64 // modification time, in ms, of the newest file that a batch has taken
 	// pending are files that no batch has taken yet, in the order in which they will be.
 	pending []entry
+	hold    bool
+	held    *fs.Staged
 	// fixed is set when the end is: nothing is looked for any more.
 	fixed     bool
 	committed int64
@@ -65,7 +69,7 @@ func (t *Table) Stream(_ context.Context, env source.StreamEnv) (source.Stream, 
 		s.dir = env.Log.Dir()
 	}
 	s.lister.dirs = map[string]*knownDir{}
-	s.known.byName = opts.byName
+	s.known = newKnownFiles(opts.byName)
 	s.lister.skip = s.known.has
 	if s.cleaner, err = newCleaner(t, opts); err != nil {
 		return nil, err
@@ -79,12 +83,12 @@ func (s *stream) open() error {
 		return nil
 	}
 	opts := checkpoint.CompactOptions{Now: s.t.env.Now}
-	opts.Interval, _ = strconv.Atoi(s.t.conf("spark.sql.streaming.fileSource.log.compactInterval"))
-	opts.MinBatchesToRetain, _ = strconv.ParseInt(s.t.conf("spark.sql.streaming.minBatchesToRetain"), 10, 64)
-	if d, err := parseDuration(s.t.conf("spark.sql.streaming.fileSource.log.cleanupDelay")); err == nil {
+	opts.Interval, _ = strconv.Atoi(s.t.conf(setting.SourceLogInterval))
+	opts.MinBatchesToRetain, _ = strconv.ParseInt(s.t.conf(setting.MinBatches), 10, 64)
+	if d, err := parseDuration(s.t.conf(setting.SourceLogDelay)); err == nil {
 		opts.CleanupDelay = d
 	}
-	opts.KeepExpired = s.t.conf("spark.sql.streaming.fileSource.log.deletion") == "false"
+	opts.KeepExpired = s.t.conf(setting.SourceLogDeletion) == "false"
 	log, err := checkpoint.OpenSourceLog(s.t.fsys, s.dir, opts)
 	if err != nil {
 		return err
@@ -98,7 +102,7 @@ func (s *stream) open() error {
 		if err != nil {
 			return errclass.New("STREAMING_CHECKPOINT_CORRUPT_FILE", "file", log.Dir(), "reason", err.Error(), "advice", "Restore it from a copy.").WithCause(err)
 		}
-		s.known.add(path, filepath.Base(path))
+		s.known.add(path)
 		s.newest = max(s.newest, f.TimestampMs)
 	}
 	if id, ok := log.LatestID(); ok {
@@ -182,16 +186,46 @@ func (s *stream) LatestOffset(ctx context.Context, start source.Offset, limit so
 			logged[i] = checkpoint.SourceFile{Path: fs.URI(e.path), TimestampMs: e.mod.UnixMilli()}
 			s.newest = max(s.newest, logged[i].TimestampMs)
 		}
-		if err := s.log.Add(ctx, s.last+1, logged); err != nil {
+		if err := s.enter(ctx, s.last+1, logged); err != nil {
 			return nil, err
 		}
 		s.last++
-		s.pending = slices.Delete(s.pending, 0, len(chosen))
+		s.drop(len(chosen))
 	}
 	if s.last <= from || s.last < 0 {
 		return start, nil
 	}
 	return appendOffset(s.last), nil
+}
+
+// drop takes files out of line. What is left is not moved: a batch must cost no more because many wait.
+func (s *stream) drop(n int) {
+	clear(s.pending[:n])
+	if s.pending = s.pending[n:]; len(s.pending) == 0 {
+		s.pending = nil
+	}
+}
+
+// Hold has LatestOffset leave the entries of the source's log to be made durable by the query.
+func (s *stream) Hold() { s.hold = true }
+
+// Held gives the entry that LatestOffset has left, once; nil when it has left none. It must be durable before the offset is logged.
+func (s *stream) Held() *fs.Staged {
+	e := s.held
+	s.held = nil
+	return e
+}
+
+// enter writes the entry of a batch into the log, or leaves it to Held.
+func (s *stream) enter(ctx context.Context, id int64, files []checkpoint.SourceFile) (err error) {
+	if !s.hold {
+		return s.log.Add(ctx, id, files)
+	}
+	if err := s.log.Clean(); err != nil { // after the entry before
+		return err
+	}
+	s.held, err = s.log.Stage(ctx, id, files)
+	return err
 }
 
 // look lists the directories for files that nobody has seen and puts them into line.
@@ -219,7 +253,7 @@ func (s *stream) look(ctx context.Context) error {
 	}
 	before := len(s.pending)
 	for _, e := range f.entries {
-		if s.known.add(e.path, e.name) && e.mod.UnixMilli() >= bound {
+		if s.known.add(e.path) && e.mod.UnixMilli() >= bound {
 			s.pending = append(s.pending, e)
 		}
 	}
@@ -368,32 +402,45 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// knownFiles are those that were taken into line once, by path or by name. They are not read again, whatever becomes of them.
+// knownFiles are those that were taken into line once, by path or by name. They are not read again, whatever becomes of them. There may be
+// millions of them, so that they are known by 128 bits of hashes.
 type knownFiles struct {
 	byName bool
-	seen   map[string]struct{}
+	seeds  [2]maphash.Seed
+	seen   map[[2]uint64]struct{}
 }
 
-func (k *knownFiles) key(path, name string) string {
-	if k.byName {
-		return name
+func newKnownFiles(byName bool) knownFiles {
+	return knownFiles{byName: byName, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, seen: map[[2]uint64]struct{}{}}
+}
+
+// key is that of a name in a directory; it is what below makes of them that counts.
+func (k *knownFiles) key(dir, name string) (key [2]uint64) {
+	for i := range key {
+		var h maphash.Hash
+		h.SetSeed(k.seeds[i])
+		if !k.byName {
+			h.WriteString(dir)
+			if !strings.HasSuffix(dir, string(filepath.Separator)) {
+				h.WriteByte(filepath.Separator)
+			}
+		}
+		h.WriteString(name)
+		key[i] = h.Sum64()
 	}
-	return path
+	return key
 }
 
-func (k *knownFiles) has(path, name string) bool {
-	_, ok := k.seen[k.key(path, name)]
+func (k *knownFiles) has(dir, name string) bool {
+	_, ok := k.seen[k.key(dir, name)]
 	return ok
 }
 
 // add notes a file and tells whether it is new.
-func (k *knownFiles) add(path, name string) bool {
-	key := k.key(path, name)
+func (k *knownFiles) add(path string) bool {
+	key := k.key(filepath.Dir(path), filepath.Base(path))
 	if _, ok := k.seen[key]; ok {
 		return false
-	}
-	if k.seen == nil {
-		k.seen = map[string]struct{}{}
 	}
 	k.seen[key] = struct{}{}
 	return true

@@ -2,12 +2,16 @@ package files
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/types"
 )
@@ -34,6 +38,23 @@ type Table struct {
 	log     *checkpoint.SinkLog
 	// fault is a mistake in the options or the schema of a stream that is not seen before its first batch, as in Spark.
 	fault error
+
+	measure    sync.Once
+	size       source.Size
+	unmeasured error
+}
+
+// Identity is a text that tables share that read the same files in the same way.
+func (t *Table) Identity() string {
+	options := make([]string, 0, len(t.req.Options))
+	for k, v := range t.req.Options {
+		if k == OptionLeaveOut {
+			continue // what a table is called by may lack partitions today and have them tomorrow
+		}
+		options = append(options, strings.ToLower(k)+"="+v)
+	}
+	slices.Sort(options)
+	return fmt.Sprintf("%s %q %q %s", t.kind, t.paths, options, types.JSON(t.schema))
 }
 
 // Open implements source.Format.
@@ -55,7 +76,7 @@ func (f Format) Open(ctx context.Context, req source.Request) (source.Table, err
 		}
 	}
 	fixed, isFixed := t.decoder.Fixed()
-	if req.Stream && req.Schema == nil && !isFixed && t.conf("spark.sql.streaming.schemaInference") != "true" {
+	if req.Stream && req.Schema == nil && !isFixed && t.conf(setting.SchemaInference) != "true" {
 		return nil, errclass.New("INVALID_STREAMING_OPTION.NO_SCHEMA", "provider", t.kind)
 	}
 	if t.paths, err = t.findPaths(); err != nil {
@@ -78,8 +99,19 @@ func (f Format) Open(ctx context.Context, req source.Request) (source.Table, err
 	}
 	if req.Stream {
 		t.files = found{} // the stream lists for itself
+		t.checkDirectory()
 	}
 	return t, nil
+}
+
+// checkDirectory finds out whether the path of a stream names a single file: files are looked for in directories. A glob may find one.
+func (t *Table) checkDirectory() {
+	if t.fault != nil || len(t.paths) != 1 || t.lister().globs && isGlob(t.paths[0]) {
+		return
+	}
+	if info, err := t.fsys.Stat(t.paths[0]); err == nil && !info.IsDir() {
+		t.fault = errclass.New("INVALID_STREAMING_OPTION.NOT_A_DIRECTORY", "path", fs.ShortURI(t.paths[0]), "option", "path").WithKind(errclass.IllegalArgument)
+	}
 }
 
 // lister makes a lister of the table's paths.
@@ -150,7 +182,10 @@ func (t *Table) findSchema(ctx context.Context, fixed types.StructType, isFixed 
 	t.parts = partSchema(names, t.files, t.req.Schema, t.opts)
 	switch {
 	case t.req.Schema != nil:
-		t.data = types.NullableSchema(*t.req.Schema)
+		t.data = *t.req.Schema
+		if !t.req.Stream || t.conf(setting.ForceNullable) != "false" {
+			t.data = types.NullableSchema(t.data)
+		}
 	case isFixed:
 		t.data = fixed
 	default:
@@ -267,6 +302,34 @@ func (t *Table) values(parts []partValue) ([]any, error) {
 	return values, nil
 }
 
+// Relisted is a table of the catalog with the files that there are now. Other tables stay as they were opened.
+func (t *Table) Relisted(ctx context.Context) (source.Table, error) {
+	if !t.opts.maybeMissing || t.req.Stream || t.log != nil {
+		return t, nil
+	}
+	files, err := t.lister().list(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	c := &Table{
+		kind: t.kind, fsys: t.fsys, req: t.req, env: t.env, opts: t.opts, decoder: t.decoder, paths: t.paths,
+		schema: t.schema, data: t.data, parts: t.parts, files: files,
+	}
+	return c, nil
+}
+
+// Roots are the paths that the table's files are looked for at and below. Those with a glob begin where it does.
+func (t *Table) Roots() []string {
+	out := make([]string, len(t.paths))
+	for i, p := range t.paths {
+		for t.lister().globs && isGlob(p) {
+			p = filepath.Dir(p)
+		}
+		out[i] = p
+	}
+	return out
+}
+
 // Files are the addresses of the files of a batch table, as it was opened: DataFrame.inputFiles.
 func (t *Table) Files(context.Context) ([]string, error) {
 	out := make([]string, len(t.files.entries))
@@ -297,7 +360,7 @@ func (t *Table) Scan(_ context.Context, want source.Projection) ([]source.Split,
 	if err != nil {
 		return nil, err
 	}
-	return p.splits(files), nil
+	return p.packed(files), nil
 }
 
 func baseName(path string) string { return filepath.Base(path) }

@@ -1,9 +1,11 @@
 package files_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +113,8 @@ func TestTables(t *testing.T) {
 		schema string
 		rows   []string
 		err    string
+		// refused is the condition of a stream alone.
+		refused string
 	}{
 		{name: "a file beside partitions", files: map[string]string{"a.json": a, "k=1/b.json": b}, ddl: "v INT, k INT", schema: "v:int,k:int", rows: []string{"2 | 1"}},
 		{name: "plain directory", files: map[string]string{"a.json": a, "sub/b.json": b}, ddl: "v INT", schema: "v:int", rows: []string{"1"}},
@@ -133,7 +137,8 @@ func TestTables(t *testing.T) {
 		{name: "escaped value", files: map[string]string{"k=a%2Fb c%25/b.json": b}, ddl: "v INT", schema: "v:int,k:string", rows: []string{"2 | a/b c%"}},
 		{name: "other columns", files: map[string]string{"k=1/b.json": b, "j=1/c.json": c}, ddl: "v INT", err: "CONFLICTING_PARTITION_COLUMN_NAMES"},
 		{name: "other depths", files: map[string]string{"k=1/j=2/b.json": b, "k=1/c.json": c}, ddl: "v INT", err: "CONFLICTING_PARTITION_COLUMN_NAMES"},
-		{name: "one file", files: map[string]string{"k=1/b.json": b}, ddl: "v INT", path: "k=1/b.json", schema: "v:int", rows: []string{"2"}},
+		{name: "one file", files: map[string]string{"k=1/b.json": b}, ddl: "v INT", path: "k=1/b.json", schema: "v:int", rows: []string{"2"}, refused: "INVALID_STREAMING_OPTION.NOT_A_DIRECTORY"},
+		{name: "one file by a glob", files: map[string]string{"k=1/b.json": b}, ddl: "v INT", path: "k=1/b.*", schema: "v:int", rows: []string{"2"}},
 		{name: "one partition", files: map[string]string{"k=1/b.json": b}, ddl: "v INT", path: "k=1", schema: "v:int", rows: []string{"2"}},
 		{name: "basePath", files: map[string]string{"k=1/b.json": b}, ddl: "v INT", path: "k=1", opts: map[string]string{"basePath": "."}, schema: "v:int,k:int", rows: []string{"2 | 1"}},
 		{name: "glob", files: map[string]string{"k=1/b.json": b, "k=2/c.json": c}, ddl: "v INT", path: "k=*", schema: "v:int", rows: []string{"2", "3"}},
@@ -174,6 +179,12 @@ func TestTables(t *testing.T) {
 					r.opts[k] = v
 				}
 				schema, rows, err := r.readAll(t)
+				if stream && tt.refused != "" {
+					if !errclass.Has(err, tt.refused) {
+						t.Errorf("got %v, want %s", err, tt.refused)
+					}
+					return
+				}
 				if tt.err != "" {
 					if !errclass.Has(err, tt.err) {
 						t.Errorf("got %v, want %s", err, tt.err)
@@ -206,8 +217,8 @@ func TestOpenErrors(t *testing.T) {
 		"no path":           {request{ddl: "v INT", stream: true}, "INVALID_STREAMING_OPTION.NO_PATH"},
 		"nothing to infer":  {request{path: empty}, "UNABLE_TO_INFER_SCHEMA"},
 		"glob of nothing":   {request{ddl: "v INT", path: dir + "/z*"}, "PATH_NOT_FOUND"},
-		"variant":           {request{ddl: "v VARIANT", path: dir}, "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE"},
-		"variant stream":    {request{ddl: "v VARIANT", path: dir, stream: true}, ""}, // its first batch fails
+		"interval":          {request{ddl: "v INTERVAL", path: dir}, "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE"},
+		"interval stream":   {request{ddl: "v INTERVAL", path: dir, stream: true}, ""}, // its first batch fails
 		"bad option stream": {request{ddl: "v INT", path: dir, stream: true, opts: map[string]string{"multiLine": "perhaps"}}, ""},
 		"bad glob":          {request{ddl: "v INT", path: dir + "/[a"}, "INVALID_OPTION_VALUE"},
 		"bad time":          {request{ddl: "v INT", path: dir, opts: map[string]string{"modifiedAfter": "x"}}, "INVALID_STREAMING_OPTION.VALUE"},
@@ -295,7 +306,7 @@ func TestMissingAndCorrupt(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir+"/a.json", `{"v":1}`, 0)
 	put(t, dir+"/b.json", `{"v":2}`, 0)
-	put(t, dir+"/c.json.gz", "this is no gzip", 0)
+	put(t, dir+"/c.json.gz", "no gzip", 0)
 	for _, tt := range []struct {
 		opts map[string]string
 		want string
@@ -325,6 +336,61 @@ func TestMissingAndCorrupt(t *testing.T) {
 			}
 		} else if !errclass.Has(err, tt.want) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%v: %v, want %s", tt.opts, err, tt.want)
+		}
+	}
+}
+
+// A batch reads large files before small ones, in parts no larger than a partition, as Apache Spark 4.2.0 does. Files of one size
+// are in the order of their paths; there it is the order in which the file system lists them.
+func TestOrderOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, n := range map[string]int{"a": 25, "b": 3, "c": 10, "d": 15} {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, `{"v":"%s%02d"}%s`, name, i, "\n")
+		}
+		put(t, dir+"/"+name+".json", text.String(), 0) // lines of 12 bytes
+	}
+	for _, tt := range []struct {
+		conf map[string]string
+		want string
+	}{
+		{nil, "a00-a24 d00-d14 c00-c09 b00-b02"},
+		{map[string]string{"maxPartitionBytes": "120", "openCostInBytes": "10"}, "a00-a09 | a10-a19 | c00-c09 | d00-d09 | a20-a24 | d10-d14 b00-b02"},
+		{map[string]string{"maxPartitionBytes": "60b", "openCostInBytes": "10"}, "a00-a04 | a05-a09 | a10-a14 | a15-a19 | a20-a24 | c00-c04 | c05-c09 | d00-d04 | d05-d09 | d10-d14 | b00-b02"},
+		{map[string]string{"openCostInBytes": "4", "minPartitionNum": "1"}, "a00-a24 d00-d14 c00-c09 b00-b02"},
+		{map[string]string{"openCostInBytes": "4", "maxPartitionBytes": "120", "maxPartitionNum": "2"}, "a00-a19 | c00-c09 d00-d09 a20-a24 | d10-d14 b00-b02"},
+	} {
+		conf := map[string]string{}
+		for key, value := range tt.conf {
+			conf["spark.sql.files."+key] = value
+		}
+		table, err := request{ddl: "v STRING", path: dir, conf: conf}.open(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		splits, err := table.Scan(t.Context(), source.Projection{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parts []string
+		for _, s := range splits {
+			var runs []string
+			first, last := "", ""
+			for _, row := range sourcetest.Rows(t, []source.Split{s}) {
+				before, _ := strconv.Atoi(strings.TrimLeft(last, "abcd"))
+				if now, _ := strconv.Atoi(row[1:]); last == "" || row[0] != last[0] || now != before+1 {
+					if first != "" {
+						runs = append(runs, first+"-"+last)
+					}
+					first = row
+				}
+				last = row
+			}
+			parts = append(parts, strings.Join(append(runs, first+"-"+last), " "))
+		}
+		if got := strings.Join(parts, " | "); got != tt.want {
+			t.Errorf("%v:\n got %s\nwant %s", tt.conf, got, tt.want)
 		}
 	}
 }

@@ -64,12 +64,25 @@ func FindEncoding(name string) (encoding.Encoding, bool) {
 	return nil, false
 }
 
-// CheckEncoding refuses character sets that are not known.
-func CheckEncoding(format, name string) error {
-	if _, ok := FindEncoding(name); !ok {
-		return errclass.New("INVALID_OPTION_VALUE", "option", "encoding", "format", format, "value", name, "requirement", "there is no character set of that name.")
+// EncodingOption is the character set that the option encoding or charset of a format names; empty when there is none.
+func EncodingOption(get func(key string) (string, bool), format string) (string, error) {
+	name, ok := get("encoding")
+	if !ok {
+		name, _ = get("charset")
 	}
-	return nil
+	if _, ok := FindEncoding(name); !ok {
+		return "", errclass.New("INVALID_OPTION_VALUE", "option", "encoding", "format", format, "value", name, "requirement", "there is no character set of that name.")
+	}
+	return name, nil
+}
+
+// LineSepOption is what the option lineSep of a format says; empty when it is not given.
+func LineSepOption(get func(key string) (string, bool), format string) (string, error) {
+	sep, ok := get("lineSep")
+	if ok && sep == "" {
+		return "", errclass.New("INVALID_OPTION_VALUE", "option", "lineSep", "format", format, "value", sep, "requirement", "it must not be empty.")
+	}
+	return sep, nil
 }
 
 // openText opens a file as text: decompressed, in UTF-8, without a byte order mark.

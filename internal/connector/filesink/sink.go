@@ -12,6 +12,7 @@ import (
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/types"
 )
@@ -34,6 +35,7 @@ type Sink struct {
 	data   []int // the other columns
 	schema types.StructType
 	enc    Encoder
+	limits Limits
 	log    *checkpoint.SinkLog // of a stream, from the first Begin on
 	gaps   bool
 }
@@ -112,7 +114,7 @@ func (s *Sink) exists() (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, writeError(s.path, err)
+		return false, WriteError(s.path, err)
 	}
 	return true, nil
 }
@@ -129,7 +131,7 @@ func (s *Sink) findPartitions() error {
 	taken := make([]bool, len(s.req.Schema.Fields))
 	for _, name := range s.req.PartitionBy {
 		i := s.req.Schema.Index(name)
-		if i < 0 && s.conf("spark.sql.caseSensitive") != "true" {
+		if i < 0 && s.conf(setting.CaseSensitive) != "true" {
 			i = s.req.Schema.IndexFold(name)
 		}
 		if i < 0 {
@@ -161,11 +163,17 @@ func (s *Sink) prepare() error {
 	if len(s.data) == 0 && len(s.parts) > 0 && !s.req.Stream {
 		return errclass.New("ALL_PARTITION_COLUMNS_NOT_ALLOWED")
 	}
+	if len(s.data) == 0 && len(s.parts) > 0 && s.kind.Name() == "parquet" {
+		return WriteError(s.path, errors.New("a Parquet file needs a column that is no partition column"))
+	}
 	enc, err := s.kind.Prepare(s.req)
 	if err != nil {
 		return err
 	}
 	if err := enc.Check(s.schema); err != nil {
+		return err
+	}
+	if s.limits, err = ParseLimits(s.req); err != nil {
 		return err
 	}
 	s.enc = enc
@@ -179,6 +187,12 @@ func (s *Sink) Info() sink.Info {
 
 // Begin implements sink.Sink.
 func (s *Sink) Begin(ctx context.Context, id int64) (sink.Batch, bool, error) {
+	if s.req.Stream && !s.made { // as in Spark it is there when the batch fails
+		if err := fs.MakeDirs(s.fsys, s.path); err != nil {
+			return nil, false, WriteError(s.path, err)
+		}
+		s.made = true
+	}
 	if err := s.prepare(); err != nil {
 		return nil, false, err
 	}
@@ -189,15 +203,9 @@ func (s *Sink) Begin(ctx context.Context, id int64) (sink.Batch, bool, error) {
 		if s.log.Committed(id) {
 			// The run that has written the entry may have ended before that was durable.
 			if err := s.fsys.SyncDir(s.log.Dir()); err != nil {
-				return nil, false, writeError(s.log.Dir(), err)
+				return nil, false, WriteError(s.log.Dir(), err)
 			}
 			return nil, true, nil
-		}
-		if !s.made {
-			if err := fs.MakeDirs(s.fsys, s.path); err != nil {
-				return nil, false, writeError(s.path, err)
-			}
-			s.made = true
 		}
 		return newStreamBatch(s, id), false, nil
 	}
@@ -222,10 +230,10 @@ func (s *Sink) openLog() error {
 		return nil
 	}
 	opts := checkpoint.CompactOptions{Now: s.req.Env.Now, FillGaps: s.gaps}
-	opts.Interval, _ = strconv.Atoi(s.conf("spark.sql.streaming.fileSink.log.compactInterval"))
-	opts.MinBatchesToRetain, _ = strconv.ParseInt(s.conf("spark.sql.streaming.minBatchesToRetain"), 10, 64)
-	opts.KeepExpired = s.conf("spark.sql.streaming.fileSink.log.deletion") == "false"
-	if d, ok := amount.Time(s.conf("spark.sql.streaming.fileSink.log.cleanupDelay"), time.Millisecond); ok && d >= 0 {
+	opts.Interval, _ = strconv.Atoi(s.conf(setting.SinkLogInterval))
+	opts.MinBatchesToRetain, _ = strconv.ParseInt(s.conf(setting.MinBatches), 10, 64)
+	opts.KeepExpired = s.conf(setting.SinkLogDeletion) == "false"
+	if d, ok := amount.Time(s.conf(setting.SinkLogDelay), time.Millisecond); ok && d >= 0 {
 		opts.CleanupDelay = d
 	}
 	var err error
@@ -242,14 +250,3 @@ func (s *Sink) openLog() error {
 
 // Close implements sink.Sink.
 func (s *Sink) Close() error { return nil }
-
-// writeError says what could not be written.
-func writeError(path string, err error) error {
-	if e, ok := errors.AsType[*errclass.Error](err); ok {
-		return e
-	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return errclass.New("TASK_WRITE_FAILED", "path", fs.ShortURI(path), "reason", err.Error()).WithCause(err)
-}

@@ -7,7 +7,6 @@ import (
 	"golang.org/x/text/transform"
 
 	"github.com/millrace/millrace/internal/connector/files"
-	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/sink"
 )
@@ -31,18 +30,15 @@ func ParseTextOptions(req sink.Request, ext string) (TextOptions, error) {
 	if o.codec, err = files.FindCodec(name); err != nil {
 		return o, err
 	}
-	if s, ok := req.Options.Get("lineSep"); ok {
-		if s == "" {
-			return o, errclass.New("INVALID_OPTION_VALUE", "option", "lineSep", "format", ext[1:], "value", s, "requirement", "it must not be empty.")
-		}
-		o.Sep = s
+	sep, err := files.LineSepOption(req.Options.Get, ext[1:])
+	if err != nil {
+		return o, err
 	}
-	for _, key := range []string{"charset", "encoding"} {
-		if s, ok := req.Options.Get(key); ok {
-			o.Encoding = s
-		}
+	if sep != "" {
+		o.Sep = sep
 	}
-	return o, files.CheckEncoding(ext[1:], o.Encoding)
+	o.Encoding, err = files.EncodingOption(req.Options.Get, ext[1:])
+	return o, err
 }
 
 // Ext is the end of a file's name.
@@ -61,6 +57,12 @@ type Lines interface {
 	Bind(b *vec.Batch) error
 	// AppendRow prints a row with its line break.
 	AppendRow(b []byte, i int) []byte
+}
+
+// Tailed is implemented by Lines that end a file with something.
+type Tailed interface {
+	// Tail is what stands at the end of a file.
+	Tail(b []byte) []byte
 }
 
 // textFile is a file of lines.
@@ -108,6 +110,9 @@ func (f *textFile) Write(b *vec.Batch) error {
 	return nil
 }
 
+// Held implements Holder.
+func (f *textFile) Held() int64 { return int64(len(f.buf)) }
+
 func (f *textFile) flush() error {
 	_, err := f.w.Write(f.buf)
 	f.buf = f.buf[:0]
@@ -116,6 +121,9 @@ func (f *textFile) flush() error {
 
 // Close implements File.
 func (f *textFile) Close() error {
+	if t, ok := f.lines.(Tailed); ok {
+		f.buf = t.Tail(f.buf)
+	}
 	err := f.flush()
 	for i := len(f.closers) - 1; i >= 0; i-- {
 		err = errors.Join(err, f.closers[i].Close())

@@ -1,57 +1,48 @@
 package filesink
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/google/uuid"
 
-	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/types"
 )
 
-// maxOpen is how many files of partitions one writer keeps open. Beyond it the one that was written to longest ago is finished, and
-// its partition goes on in another file.
-const maxOpen = 128
-
-// bufferSize is that of each file being written.
-const bufferSize = 256 << 10
+// BucketColumn is the name of the last partition column of writes to a table with buckets. Its values, the numbers of buckets, become
+// part of the names of files and not a directory.
+const BucketColumn = "__bucket__"
 
 // Writer writes the rows of one part. Beside sink.Writer it takes vectors, for callers inside the engine.
 type Writer struct {
 	job    *job
-	part   int
-	open   map[string]*output // by partition directory; "" without partitions
-	clock  int64
-	count  map[string]int // files of each partition directory
-	done   []written
-	always bool // write a file even without rows
+	files  RowFiles
+	done   []Written
+	always bool // write a file even without rows, if it is one of its own
 	keys   *keyer
 }
 
-// output is a file being written.
-type output struct {
-	path string
-	w    fs.Writer
-	buf  *bufio.Writer
-	size int64
-	rows int64
-	file File
-	used int64 // clock of the last write
+// newWriter writes a part into files of its own.
+func newWriter(j *job, part int) *Writer {
+	w := &Writer{job: j}
+	w.files = NewOpenFiles(j.output(part, func(f Written) { w.done = append(w.done, f) }))
+	w.always = !j.s.req.Stream && part == 0
+	return w
 }
 
-// Write counts bytes on their way.
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.w.Write(p)
-	o.size += int64(n)
-	return n, err
+// output is for the files whose names begin with a number.
+func (j *job) output(number int, done func(Written)) Output {
+	return Output{
+		Set: j.Set, Enc: j.s.enc, Schema: j.s.schema, Limits: j.s.limits,
+		Place: func(dir string, n int) (string, error) { return j.place(number, dir, n) },
+		Done:  func(_ string, _ File, f Written) { done(f) },
+	}
 }
 
 // Write implements sink.Writer.
@@ -75,7 +66,7 @@ func (w *Writer) WriteBatch(_ context.Context, b *vec.Batch) error {
 		data.Cols = append(data.Cols, b.Cols[i])
 	}
 	if len(s.parts) == 0 {
-		return w.writeTo("", data)
+		return w.files.Write("", data)
 	}
 	if w.keys == nil {
 		w.keys = newKeyer(s)
@@ -85,132 +76,46 @@ func (w *Writer) WriteBatch(_ context.Context, b *vec.Batch) error {
 		if len(g.rows) < b.N {
 			rows = data.Take(g.rows, nil)
 		}
-		if err := w.writeTo(g.dir, rows); err != nil {
+		if err := w.files.Write(g.dir, rows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeTo writes rows to the file of a partition.
-func (w *Writer) writeTo(dir string, b *vec.Batch) error {
-	most := w.maxRecords()
-	for off := 0; off < b.N; {
-		o, err := w.output(dir)
-		if err != nil {
-			return err
-		}
-		n := b.N - off
-		if most > 0 {
-			n = int(min(int64(n), most-o.rows))
-		}
-		if err := o.file.Write(b.Slice(off, n)); err != nil {
-			return writeError(o.path, err)
-		}
-		o.rows += int64(n)
-		off += n
-		if most > 0 && o.rows >= most {
-			if err := w.finish(dir); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (w *Writer) maxRecords() int64 {
-	text, ok := w.job.s.req.Options.Get("maxRecordsPerFile")
-	if !ok {
-		text = w.job.s.conf("spark.sql.files.maxRecordsPerFile")
-	}
-	n, _ := strconv.ParseInt(text, 10, 64)
-	return n
-}
-
-// output gives the open file of a partition.
-func (w *Writer) output(dir string) (*output, error) {
-	w.clock++
-	if o := w.open[dir]; o != nil {
-		o.used = w.clock
-		return o, nil
-	}
-	if len(w.open) >= maxOpen {
-		oldest := ""
-		for d, o := range w.open {
-			if oldest == "" || o.used < w.open[oldest].used {
-				oldest = d
-			}
-		}
-		if err := w.finish(oldest); err != nil {
-			return nil, err
-		}
-	}
-	if w.count == nil {
-		w.count = map[string]int{}
-	}
-	j := w.job
-	id, dash := j.name, "-"
+// place is where the n-th file of a partition lies.
+func (j *job) place(number int, dir string, n int) (string, error) {
+	id := j.name
 	if id == "" {
 		id = uuid.NewString()
 	}
-	if dir != "" {
-		dash = "."
+	place := dir
+	if bucket, ok := strings.CutPrefix(filepath.Base(dir), BucketColumn+"="); ok { // of the name, not a directory
+		b, err := strconv.Atoi(bucket)
+		if err != nil {
+			return "", fmt.Errorf("bucket %q: %w", bucket, err)
+		}
+		id += fmt.Sprintf("_%05d", b)
+		place = filepath.Dir(dir)
 	}
-	name := fmt.Sprintf("part-%05d-%s%sc%03d%s", w.part, id, dash, w.count[dir], j.s.enc.Ext())
-	w.count[dir]++
-	o := &output{path: filepath.Join(j.root, dir, name), used: w.clock}
-	var err error
-	if o.w, err = j.create(o.path); err != nil {
-		return nil, writeError(o.path, err)
-	}
-	o.buf = bufio.NewWriterSize(o, bufferSize)
-	if o.file, err = j.s.enc.Create(o.buf, j.s.schema); err != nil {
-		return nil, writeError(o.path, errors.Join(err, o.w.Close()))
-	}
-	w.open[dir] = o
-	return o, nil
-}
-
-// finish completes the file of a partition.
-func (w *Writer) finish(dir string) error {
-	o := w.open[dir]
-	delete(w.open, dir)
-	err := o.file.Close()
-	if err == nil {
-		err = o.buf.Flush()
-	}
-	if err != nil {
-		return writeError(o.path, errors.Join(err, o.w.Close()))
-	}
-	w.job.sync(o.path, o.w)
-	w.done = append(w.done, written{o.path, o.size, o.rows})
-	return nil
+	return filepath.Join(j.root, place, FileName(number, id, dir != "", n, j.s.enc.Ext())), nil
 }
 
 // Close implements sink.Writer.
 func (w *Writer) Close(context.Context) (sink.Message, error) {
-	s := w.job.s
-	if len(w.done) == 0 && len(w.open) == 0 && len(s.parts) == 0 && (w.always || !s.req.Stream && w.part == 0) {
-		if _, err := w.output(""); err != nil {
+	if f, own := w.files.(*OpenFiles); own && w.always && f.None() && len(w.job.s.parts) == 0 {
+		if err := f.Begin(""); err != nil {
 			return nil, err
 		}
 	}
-	for _, dir := range sortedKeys(w.open) {
-		if err := w.finish(dir); err != nil {
-			w.Abort()
-			return nil, err
-		}
+	if err := w.files.Close(); err != nil {
+		return nil, err
 	}
 	return w.done, nil
 }
 
 // Abort implements sink.Writer. The files are removed when the batch is aborted.
-func (w *Writer) Abort() {
-	for dir, o := range w.open {
-		_ = o.w.Close()
-		delete(w.open, dir)
-	}
-}
+func (w *Writer) Abort() { w.files.Abort() }
 
 // fieldTypes are the types of some columns.
 func fieldTypes(s types.StructType, cols []int) []types.DataType {

@@ -35,6 +35,9 @@ type encoder struct {
 
 // Check implements filesink.Encoder.
 func (e *encoder) Check(schema types.StructType) error {
+	if err := jsonrow.Unsupported(schema, "JSON"); err != nil {
+		return err
+	}
 	_, err := jsonrow.NewWriter(schema, e.opts)
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/millrace/millrace/internal/connector/files"
-	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/jsonrow"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/source"
@@ -28,19 +27,11 @@ func (Kind) Prepare(req source.Request) (files.Decoder, error) {
 	if req.Env.Now != nil {
 		d.opts.Now = req.Env.Now
 	}
-	for _, key := range []string{"charset", "encoding"} {
-		if s, ok := req.Options.Get(key); ok {
-			d.text.Encoding = s
-		}
-	}
-	if err := files.CheckEncoding("json", d.text.Encoding); err != nil {
+	if d.text.Encoding, err = files.EncodingOption(req.Options.Get, "json"); err != nil {
 		return nil, err
 	}
-	if s, ok := req.Options.Get("lineSep"); ok {
-		if s == "" {
-			return nil, errclass.New("INVALID_OPTION_VALUE", "option", "lineSep", "format", "json", "value", s, "requirement", "it must not be empty.")
-		}
-		d.text.Sep = s
+	if d.text.Sep, err = files.LineSepOption(req.Options.Get, "json"); err != nil {
+		return nil, err
 	}
 	for _, key := range []string{"wholeFile", "multiLine"} {
 		if d.multiLine, err = files.Flag(req, key, d.multiLine); err != nil {

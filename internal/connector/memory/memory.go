@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/types"
@@ -74,6 +75,9 @@ func (s *memorySink) Begin(_ context.Context, id int64) (sink.Batch, bool, error
 	}
 	return &batch{s: s, id: id}, false, nil
 }
+
+// Stage lets the stream compute batches before they are logged: nothing of a batch can be seen before Commit.
+func (s *memorySink) Stage(context.Context, sink.Batch, []sink.Message, *fs.Round) error { return nil }
 
 // Close implements sink.Sink. The table stays.
 func (s *memorySink) Close() error { return nil }

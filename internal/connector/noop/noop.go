@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/sink"
 )
@@ -26,6 +27,9 @@ func (noop) Info() sink.Info {
 
 // Begin implements sink.Sink.
 func (noop) Begin(context.Context, int64) (sink.Batch, bool, error) { return batch{}, false, nil }
+
+// Stage lets the stream compute batches before they are logged: there is nothing to be seen of them.
+func (noop) Stage(context.Context, sink.Batch, []sink.Message, *fs.Round) error { return nil }
 
 // Close implements sink.Sink.
 func (noop) Close() error { return nil }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -128,6 +129,20 @@ func expected(t testing.TB) [][]string {
 		rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), " | "))
 	}
 	return rows
+}
+
+// Pages in Hadoop's stretches of LZ4, which Spark writes.
+func TestSparkLZ4(t *testing.T) {
+	f := fileOf(t, "testdata/spark-lz4.parquet")
+	got, err := read(t, whole(f), infer(t, f))
+	if err != nil || len(got) != 500 {
+		t.Fatalf("%d rows, %v", len(got), err)
+	}
+	for i, row := range got {
+		if want := []string{fmt.Sprint(i), fmt.Sprintf("text %d", i%7)}; !slices.Equal(row, want) {
+			t.Fatalf("row %d: %q, want %q", i, row, want)
+		}
+	}
 }
 
 func TestFilesOfOthers(t *testing.T) {

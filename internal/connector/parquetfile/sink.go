@@ -5,6 +5,7 @@ import (
 
 	"github.com/millrace/millrace/internal/connector/filesink"
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/types"
 )
@@ -22,7 +23,7 @@ func (SinkKind) Prepare(req sink.Request) (filesink.Encoder, error) {
 		name, ok = req.Options.Get("parquet.compression")
 	}
 	if !ok && req.Env.Conf != nil {
-		name = req.Env.Conf("spark.sql.parquet.compression.codec")
+		name = req.Env.Conf(setting.ParquetCodec)
 	}
 	if name == "" {
 		name = "snappy"

@@ -13,6 +13,7 @@ import (
 	"github.com/millrace/millrace/internal/connector/files"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/types"
@@ -31,9 +32,9 @@ func (Kind) Prepare(req source.Request) (files.Decoder, error) {
 	if req.Env.Conf != nil {
 		conf = req.Env.Conf
 	}
-	d.caseSensitive = conf("spark.sql.caseSensitive") == "true"
+	d.caseSensitive = conf(setting.CaseSensitive) == "true"
 	var err error
-	d.merge, err = files.Flag(req, "mergeSchema", conf("spark.sql.parquet.mergeSchema") == "true")
+	d.merge, err = files.Flag(req, "mergeSchema", conf(setting.ParquetMergeSchema) == "true")
 	return d, err
 }
 
@@ -72,6 +73,7 @@ func openFile(f *files.File) (r *file.Reader, err error) {
 		return nil, err
 	}
 	defer recovered(&err)
+	knowLZ4()
 	r, err = file.NewParquetReader(h, file.WithReadProps(parquet.NewReaderProperties(memory.NewGoAllocator())))
 	if err != nil {
 		return nil, errors.Join(errclass.New("FAILED_READ_FILE.NO_HINT", "path", fs.URI(f.Path),

@@ -64,35 +64,7 @@ func statsMayMatch(f source.Filter, rows int64, s metadata.TypedStatistics, leaf
 	if !ok {
 		return true
 	}
-	for _, v := range f.Values {
-		if valueMayMatch(f.Op, v, low, high) {
-			return true
-		}
-	}
-	return false
-}
-
-func valueMayMatch(op source.FilterOp, v, low, high any) bool {
-	cLow, ok1 := files.Compare(low, v)
-	cHigh, ok2 := files.Compare(high, v)
-	if !ok1 || !ok2 {
-		return true
-	}
-	switch op {
-	case source.Equal, source.In:
-		return cLow <= 0 && cHigh >= 0
-	case source.NotEqual:
-		return cLow != 0 || cHigh != 0
-	case source.Less:
-		return cLow < 0
-	case source.LessEqual:
-		return cLow <= 0
-	case source.Greater:
-		return cHigh > 0
-	case source.GreaterEqual:
-		return cHigh >= 0
-	}
-	return true
+	return files.MayMatchWithin(f, low, high)
 }
 
 // bounds are the smallest and the largest value as values of the column's usual type.

@@ -92,24 +92,29 @@ func (w *writer) Write(b *vec.Batch) error {
 		if n < b.N {
 			part = b.Slice(off, n)
 		}
-		held := int64(0)
 		for i, c := range w.cols {
 			if err := c.write(part.Cols[i], n); err != nil {
 				return fmt.Errorf("write %s: %w", w.schema.kids[i].name, err)
 			}
 		}
-		for _, c := range w.chunks {
-			held += c.held()
-		}
 		w.rows += int64(n)
 		off += n
-		if w.rows >= groupRows || held >= w.size {
+		if w.rows >= groupRows || w.Held() >= w.size {
 			if err := w.flush(); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// Held implements filesink.Holder: pages are compressed when they are complete.
+func (w *writer) Held() int64 {
+	held := int64(0)
+	for _, c := range w.chunks {
+		held += c.held()
+	}
+	return held
 }
 
 // flush ends the row group.

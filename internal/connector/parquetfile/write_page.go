@@ -61,6 +61,7 @@ func newCompressor(c codec) (compressor, error) {
 	case compress.Codecs.Snappy:
 		return compressor{fast: true}, nil
 	}
+	knowLZ4()
 	enc, err := compress.GetCodec(c.c)
 	return compressor{codec: enc}, err
 }

@@ -20,13 +20,14 @@ var codecs = map[string]codec{
 	"none": {compress.Codecs.Uncompressed, ""}, "uncompressed": {compress.Codecs.Uncompressed, ""},
 	"snappy": {compress.Codecs.Snappy, ".snappy"}, "gzip": {compress.Codecs.Gzip, ".gz"}, "zstd": {compress.Codecs.Zstd, ".zstd"},
 	"brotli": {compress.Codecs.Brotli, ".br"}, "lz4_raw": {compress.Codecs.Lz4Raw, ".lz4raw"},
+	"lz4": {compress.Codecs.Lz4, ".lz4hadoop"},
 }
 
 func findCodec(name string) (codec, error) {
 	c, ok := codecs[strings.ToLower(name)]
 	if !ok {
 		return c, errclass.New("CODEC_NOT_AVAILABLE.WITH_AVAILABLE_CODECS_SUGGESTION", "codecName", name,
-			"availableCodecs", "brotli, gzip, lz4_raw, none, snappy, uncompressed, zstd")
+			"availableCodecs", "brotli, gzip, lz4, lz4_raw, none, snappy, uncompressed, zstd")
 	}
 	return c, nil
 }

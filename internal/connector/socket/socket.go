@@ -87,6 +87,7 @@ type line struct {
 type stream struct {
 	t    *table
 	want source.Projection
+	news chan<- struct{} // nil: nobody wants to hear of lines
 	conn net.Conn
 	done chan struct{}
 
@@ -116,6 +117,9 @@ func (s *stream) LatestOffset(ctx context.Context, start source.Offset, _ source
 	s.last = source.Offset(strconv.FormatInt(end, 10))
 	return s.last, nil
 }
+
+// Notify implements source.Notifier.
+func (s *stream) Notify(news chan<- struct{}) { s.news = news }
 
 // ReportLatest implements source.Reporter.
 func (s *stream) ReportLatest() source.Offset {
@@ -157,6 +161,10 @@ func (s *stream) read() {
 			s.mu.Lock()
 			s.lines = append(s.lines, line{trim(text), s.t.now().UnixMicro()})
 			s.mu.Unlock()
+			select {
+			case s.news <- struct{}{}:
+			default:
+			}
 		}
 		if err != nil {
 			// The end of the connection is the end of the input, not of the query.

@@ -19,6 +19,10 @@ type options struct {
 	storeName string
 	side      string // left, right, or nothing
 
+	// Of a stateful processor: a state variable, or its timers; a row for each element of lists and maps.
+	variable        string
+	timers, flatten bool
+
 	// Of a change feed.
 	feed       bool
 	start, end int64 // end -1: the last one committed
@@ -59,11 +63,10 @@ func parseOptions(req source.Request) (o options, err error) {
 	o.batch = p.number("batchId", -1)
 	o.storeName = p.text("storeName", defaultStore)
 	o.side = p.text("joinSide", "none")
-	o.feed = p.flag("readChangeFeed")
+	o.feed = p.flag("readChangeFeed", false)
 	o.start, o.end = p.number("changeStartBatchId", -1), p.number("changeEndBatchId", -1)
 	o.snapshot, o.partition = p.number("snapshotStartBatchId", -1), p.number("snapshotPartitionId", -1)
-	variable, timers := p.text("stateVarName", ""), p.flag("readRegisteredTimers")
-	p.flag("flattenCollectionTypes")
+	o.variable, o.timers, o.flatten = p.text("stateVarName", ""), p.flag("readRegisteredTimers", false), p.flag("flattenCollectionTypes", true)
 	if p.err != nil {
 		return o, p.err
 	}
@@ -78,16 +81,12 @@ func parseOptions(req source.Request) (o options, err error) {
 	switch {
 	case o.side != "" && o.storeName != defaultStore:
 		return o, conflict("joinSide", "storeName")
-	case variable != "" && timers:
+	case o.variable != "" && o.timers:
 		return o, conflict("readRegisteredTimers", "stateVarName")
-	case variable != "" && o.storeName != defaultStore:
+	case o.variable != "" && o.storeName != defaultStore:
 		return o, conflict("stateVarName", "storeName")
-	case variable != "" && o.side != "":
+	case o.variable != "" && o.side != "":
 		return o, conflict("stateVarName", "joinSide")
-	case variable != "":
-		return o, invalid("stateVarName", "no operator has state variables that can be read")
-	case timers:
-		return o, invalid("readRegisteredTimers", "no operator has timers that can be read")
 	}
 	if o.feed {
 		return o, o.checkFeed(given)
@@ -171,10 +170,10 @@ func (p *parser) text(name, absent string) string {
 	return text
 }
 
-func (p *parser) flag(name string) bool {
+func (p *parser) flag(name string, absent bool) bool {
 	text, ok := p.options.Get(name)
 	if !ok {
-		return false
+		return absent
 	}
 	v, err := strconv.ParseBool(strings.ToLower(text))
 	if err != nil {

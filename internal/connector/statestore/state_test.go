@@ -14,6 +14,8 @@ import (
 	"github.com/millrace/millrace"
 	_ "github.com/millrace/millrace/engine" // local[N]
 	f "github.com/millrace/millrace/functions"
+	"github.com/millrace/millrace/source"
+	"github.com/millrace/millrace/source/sourcetest"
 )
 
 // states are the checkpoints of some queries over three files, read in a batch each, with two partitions. What is expected of them was
@@ -170,8 +172,28 @@ func TestStates(t *testing.T) {
 				t.Errorf("stores of a join: %v\n%s", err, d)
 			}
 			s.refusals(agg, join)
+			s.contract("statestore", agg, "batchId", "1")
+			s.contract("statestore", join, "joinSide", "left", "batchId", "1")
+			s.contract("state-metadata", join)
 		})
 	}
+}
+
+// contract holds a state to what every table promises.
+func (s *states) contract(format, dir string, options ...string) {
+	opts := source.Options{}
+	for i := 0; i < len(options); i += 2 {
+		opts[options[i]] = options[i+1]
+	}
+	s.t.Run(fmt.Sprint(format, " ", filepath.Base(dir)), func(t *testing.T) {
+		sourcetest.Batch(t, func(t *testing.T) source.Batch {
+			table, err := source.Lookup(format).Open(t.Context(), source.Request{Format: format, Paths: []string{dir}, Options: opts, Env: sourcetest.Env()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return table.(source.Batch)
+		})
+	})
 }
 
 // refusals are mistakes in options.

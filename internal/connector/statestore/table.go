@@ -10,6 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/state"
+	"github.com/millrace/millrace/internal/stateful/transform"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/types"
@@ -42,7 +43,7 @@ func (f Format) Open(ctx context.Context, req source.Request) (source.Table, err
 	if err != nil {
 		return nil, err
 	}
-	return t, t.describe(h)
+	return t, t.describe(ctx, h)
 }
 
 // batchOnly refuses streams and schemas.
@@ -88,11 +89,19 @@ type table struct {
 	keys       int
 	partitions int
 	schema     types.StructType
+	custom     *custom // of a stateful processor; view, cols and keys are for others
 }
 
 // describe finds the view that the options ask for, and its schema.
-func (t *table) describe(h state.Header) error {
-	if !h.Tables() {
+func (t *table) describe(ctx context.Context, h state.Header) error {
+	switch custom := h.Operator == transform.OperatorName; {
+	case custom:
+		return t.describeCustom(ctx, h)
+	case t.o.variable != "":
+		return invalid("stateVarName", "the operator "+h.Operator+" has no state variables")
+	case t.o.timers:
+		return invalid("readRegisteredTimers", "the operator "+h.Operator+" has no timers")
+	case !h.Tables():
 		return invalid("operatorId", "the state of "+h.Operator+" cannot be read")
 	}
 	spec, err := h.Spec()
@@ -234,6 +243,9 @@ func (s *split) Next(ctx context.Context) (arrow.RecordBatch, error) {
 
 func (s *split) read(ctx context.Context) error {
 	t := s.t
+	if t.custom != nil {
+		return t.readCustom(ctx, s.batch, s.add)
+	}
 	if !t.o.feed {
 		c, err := t.state.content(ctx, s.batch)
 		if err != nil {

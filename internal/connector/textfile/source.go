@@ -22,21 +22,13 @@ func (Kind) Name() string { return "text" }
 // Prepare implements files.Kind.
 func (Kind) Prepare(req source.Request) (files.Decoder, error) {
 	d := &decoder{}
-	for _, key := range []string{"charset", "encoding"} {
-		if s, ok := req.Options.Get(key); ok {
-			d.text.Encoding = s
-		}
-	}
-	if err := files.CheckEncoding("text", d.text.Encoding); err != nil {
+	var err error
+	if d.text.Encoding, err = files.EncodingOption(req.Options.Get, "text"); err != nil {
 		return nil, err
 	}
-	if s, ok := req.Options.Get("lineSep"); ok {
-		if s == "" {
-			return nil, errclass.New("INVALID_OPTION_VALUE", "option", "lineSep", "format", "text", "value", s, "requirement", "it must not be empty.")
-		}
-		d.text.Sep = s
+	if d.text.Sep, err = files.LineSepOption(req.Options.Get, "text"); err != nil {
+		return nil, err
 	}
-	var err error
 	d.whole, err = files.Flag(req, "wholetext", false)
 	return d, err
 }
