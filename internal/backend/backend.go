@@ -33,6 +33,8 @@ type Backend interface {
 type Functions interface {
 	// RegisterFunction makes a function known to a session, under an id by which plans name it. It does no I/O.
 	RegisterFunction(session Session, id string, f any) error
+	// NameFunction makes a function known to a session under a name by which SQL calls it.
+	NameFunction(session Session, name string, f any) error
 }
 
 // Session names a session in requests that are made by the backend itself.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Append prints x with the given scale, without an exponent: 12.30.
@@ -67,6 +69,7 @@ const (
 // Parse reads a number in plain or exponent form, with blanks around it, at the given scale; digits behind the scale round half
 // away from zero.
 func Parse(s []byte, precision, scale int) (x Int, st Status) {
+	s = asciiDigits(s)
 	for len(s) > 0 && s[0] <= ' ' {
 		s = s[1:]
 	}
@@ -158,6 +161,29 @@ func Parse(s []byte, precision, scale int) (x Int, st Status) {
 		return Int{}, TooBig
 	}
 	return x, OK
+}
+
+// asciiDigits writes the decimal digits of other scripts as those of ASCII: they count as well, as far as they are in Unicode's first plane.
+func asciiDigits(s []byte) []byte {
+	i := 0
+	for i < len(s) && s[i] < utf8.RuneSelf {
+		i++
+	}
+	if i == len(s) {
+		return s
+	}
+	out := append([]byte(nil), s[:i]...)
+	for _, r := range string(s[i:]) {
+		if r < 0x10000 && unicode.Is(unicode.Nd, r) {
+			zero := r // the digits of a script follow each other, and its ranges begin with a zero
+			for zero > r-9 && unicode.Is(unicode.Nd, zero-1) {
+				zero--
+			}
+			r = '0' + (r-zero)%10
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }
 
 func exponent(s []byte) (int, bool) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"os"
 	"runtime"
 	"time"
 
@@ -16,6 +17,9 @@ type Runtime struct {
 	Log   *slog.Logger
 	// Parallelism is how many goroutines compute at a time.
 	Parallelism int
+	// Memory counts what operators hold; Scratch is the folder for what does not fit.
+	Memory  *Memory
+	Scratch string
 	// Warehouse is the directory of tables without a location of their own.
 	Warehouse string
 }
@@ -28,7 +32,7 @@ type Clock interface {
 }
 
 // New returns a runtime with the given parts and usual ones for those that are zero: the system's clock, the local file system, a
-// log that goes nowhere, all cores, ./spark-warehouse.
+// log that goes nowhere, all cores, half of the machine's memory, the system's folder for temporary files, ./spark-warehouse.
 func New(r Runtime) *Runtime {
 	if r.Clock == nil {
 		r.Clock = System{}
@@ -41,6 +45,12 @@ func New(r Runtime) *Runtime {
 	}
 	if r.Parallelism <= 0 {
 		r.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	if r.Memory == nil {
+		r.Memory = NewMemory(0)
+	}
+	if r.Scratch == "" {
+		r.Scratch = os.TempDir()
 	}
 	if r.Warehouse == "" {
 		r.Warehouse = "spark-warehouse"

@@ -3,14 +3,10 @@ package session
 import (
 	"context"
 	"fmt"
-	"maps"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/millrace/millrace/internal/catalog"
 	"github.com/millrace/millrace/internal/errclass"
-	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/types"
 )
@@ -26,14 +22,43 @@ func (s *Session) runCatalog(ctx context.Context, st plan.Statement) (plan.Node,
 		}
 		return after(s.dropTable(st))
 	case *plan.Truncate:
-		return after(s.truncate(st))
+		return after(s.truncate(ctx, st))
+	case *plan.AnalyzeTable:
+		return after(s.analyzeTable(ctx, st))
+	case *plan.RepairTable:
+		return after(s.repairTable(st))
 	case *plan.Insert:
 		return after(s.insert(ctx, st))
 	case *plan.CreateNamespace:
 		return after(s.createDatabase(st))
 	case *plan.DropNamespace:
 		return after(s.dropDatabase(st))
+	case *plan.AlterTable:
+		return after(s.alterTable(ctx, st))
+	case *plan.AlterNamespace:
+		return after(s.alterNamespace(st))
+	case *plan.CommentOn:
+		return after(s.commentOn(st))
+	case *plan.CreateTableLike:
+		return after(s.createTableLike(ctx, st))
+	case *plan.InsertDirectory:
+		return after(s.insertDirectory(ctx, st))
+	case *plan.Inserts:
+		for _, one := range st.Each {
+			if err := s.insert(ctx, one); err != nil {
+				return nil, err
+			}
+		}
+		return nothing()
+	case *plan.LoadData:
+		return after(s.loadData(st))
 	case *plan.UseNamespace:
+		if len(st.Name) == 1 && strings.EqualFold(st.Name[0], catalog.Name) {
+			return nothing() // the only catalog, where the session is
+		}
+		if len(st.Name) > 2 {
+			return nil, errclass.New("SCHEMA_NOT_FOUND", "schemaName", errclass.Ident(append([]string{catalog.Name}, st.Name...)...))
+		}
 		name, err := s.namespaceName(st.Name)
 		if err != nil {
 			return nil, err
@@ -45,6 +70,9 @@ func (s *Session) runCatalog(ctx context.Context, st plan.Statement) (plan.Node,
 			return nil, errclass.New("CATALOG_NOT_FOUND", "catalogName", errclass.Ident(st.Name), "config", errclass.Conf("spark.sql.catalog."+st.Name))
 		}
 		return nothing()
+	case *plan.Delete, *plan.Update, *plan.Merge, *plan.Vacuum, *plan.DescribeHistory, *plan.DescribeDetail, *plan.Optimize, *plan.Restore,
+		*plan.AddConstraint, *plan.DropConstraint:
+		return s.runChange(ctx, st)
 	}
 	return s.runShow(ctx, st)
 }
@@ -54,45 +82,29 @@ func (s *Session) runShow(ctx context.Context, st plan.Statement) (plan.Node, er
 	switch st := st.(type) {
 	case *plan.ShowTables:
 		if st.Extended {
-			break
+			return s.showExtended(ctx, st)
 		}
 		return s.showTables(st.Namespace, st.Pattern)
 	case *plan.ShowViews:
 		return s.showViews(st.Namespace, st.Pattern)
 	case *plan.ShowNamespaces:
-		all, err := s.server.tables.Databases()
-		if err != nil {
-			return nil, err
-		}
-		var rows []types.Row
-		for _, d := range all {
-			rows = append(rows, types.Row{d.Name})
-		}
-		return LocalRows(types.Struct(text1("namespace")), filterRows(rows, 0, st.Pattern))
+		return s.showNamespaces(st)
 	case *plan.ShowCatalogs:
-		return LocalRows(types.Struct(text1("catalog")), filterRows([]types.Row{{catalog.Name}}, 0, st.Pattern))
+		return plan.LocalRows(types.Struct(text1("catalog")), filterRows([]types.Row{{catalog.Name}}, 0, st.Pattern))
 	case *plan.ShowColumns:
-		n, err := s.relation(ctx, append(append([]string{}, st.Namespace...), st.Table...))
-		if err != nil {
-			return nil, err
-		}
-		var rows []types.Row
-		for _, a := range n.Output() {
-			rows = append(rows, types.Row{a.Name})
-		}
-		return LocalRows(types.Struct(text1("col_name")), rows)
+		return s.showColumns(ctx, st)
 	case *plan.ShowFunctions:
-		var rows []types.Row
-		for _, name := range FunctionNames() {
-			if st.Scope != "USER" && like(st.Pattern, name) {
-				rows = append(rows, types.Row{name})
-			}
-		}
-		return LocalRows(types.Struct(text1("function")), rows)
+		return s.showFunctions(st)
+	case *plan.ShowCurrentNamespace:
+		return plan.LocalRows(types.Struct(text1("catalog"), text1("namespace")), []types.Row{{catalog.Name, s.Namespace()}})
+	case *plan.DescribeFunction:
+		return s.describeFunction(st)
 	case *plan.ShowProperties:
 		return s.showProperties(ctx, st)
+	case *plan.ShowPartitions:
+		return s.showPartitions(st.Table, st.Partition, "SHOW PARTITIONS")
 	case *plan.ShowCreateTable:
-		return s.showCreateTable(st.Table)
+		return s.showCreateTable(st)
 	case *plan.DescribeTable:
 		return s.describeTable(ctx, st)
 	case *plan.DescribeNamespace:
@@ -127,13 +139,21 @@ func (s *Session) createDatabase(st *plan.CreateNamespace) error {
 	if _, err := s.server.tables.Database(st.Name[0]); err == nil && st.IfNotExists {
 		return nil
 	}
-	d := catalog.Database{Name: strings.ToLower(st.Name[0]), Comment: st.Comment, Properties: st.Properties}
-	if st.Location != "" {
+	if st.Collation != "" {
+		return errclass.New("UNSUPPORTED_FEATURE.SCHEMA_LEVEL_COLLATIONS")
+	}
+	if err := validName(st.Name[0]); err != nil {
+		return err
+	}
+	comment := st.Comment
+	if c, ok := st.Properties["comment"]; ok && comment == "" {
+		comment = c
+		delete(st.Properties, "comment")
+	}
+	d := catalog.Database{Name: strings.ToLower(st.Name[0]), Comment: comment, Properties: st.Properties}
+	if st.Location != nil {
 		var err error
-		if d.Location, err = fs.ParseLocation(st.Location); err != nil {
-			return err
-		}
-		if d.Location, err = filepath.Abs(d.Location); err != nil {
+		if d.Location, err = s.databaseLocation(*st.Location); err != nil {
 			return err
 		}
 	}
@@ -144,16 +164,11 @@ func (s *Session) dropDatabase(st *plan.DropNamespace) error {
 	if _, err := s.namespaceName(st.Name); errclass.Has(err, "SCHEMA_NOT_FOUND") && st.IfExists {
 		return nil
 	}
-	tables, err := s.server.tables.DropDatabase(st.Name[len(st.Name)-1], st.Cascade)
-	if err != nil {
-		return err
+	err := s.server.tables.DropDatabase(st.Name[len(st.Name)-1], st.Cascade)
+	if errclass.Has(err, "SCHEMA_NOT_FOUND") && st.IfExists {
+		return nil
 	}
-	for _, t := range tables {
-		if err := s.dropFiles(t); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // tempViews are the temporary views that a listing of a database shows: those of the session, after the global ones in their own
@@ -193,7 +208,7 @@ func (s *Session) showTables(namespace []string, pattern string) (plan.Node, err
 	if err != nil {
 		return nil, err
 	}
-	return LocalRows(types.Struct(text1("namespace"), text1("tableName"), yesNo("isTemporary")), rows)
+	return plan.LocalRows(types.Struct(text1("namespace"), text1("tableName"), yesNo("isTemporary")), rows)
 }
 
 func (s *Session) showViews(namespace []string, pattern string) (plan.Node, error) {
@@ -201,7 +216,7 @@ func (s *Session) showViews(namespace []string, pattern string) (plan.Node, erro
 	if err != nil {
 		return nil, err
 	}
-	return LocalRows(types.Struct(text1("namespace"), text1("viewName"), yesNo("isTemporary")), rows)
+	return plan.LocalRows(types.Struct(text1("namespace"), text1("viewName"), yesNo("isTemporary")), rows)
 }
 
 func (s *Session) listed(namespace []string, pattern string, onlyViews bool) ([]types.Row, error) {
@@ -224,124 +239,6 @@ func (s *Session) listed(namespace []string, pattern string, onlyViews bool) ([]
 
 // isTemp tells whether a name means a temporary view.
 func (s *Session) isTemp(parts []string) bool {
-	_, ok := lookup{s}.LookupView(parts)
+	_, ok := lookup{s: s}.LookupView(parts)
 	return ok
-}
-
-func (s *Session) showProperties(ctx context.Context, st *plan.ShowProperties) (plan.Node, error) {
-	if s.isTemp(st.Table) {
-		return LocalRows(keyValue, nil)
-	}
-	t, err := s.table(st.Table)
-	if err != nil {
-		return nil, err
-	}
-	if st.Key != "" {
-		v, ok := t.Properties[st.Key]
-		if !ok {
-			v = "Table " + catalog.Name + "." + t.Database + "." + t.Name + " does not have property: " + st.Key
-		}
-		return LocalRows(keyValue, []types.Row{{st.Key, v}})
-	}
-	var rows []types.Row
-	for _, k := range slices.Sorted(maps.Keys(t.Properties)) {
-		rows = append(rows, types.Row{k, t.Properties[k]})
-	}
-	return LocalRows(keyValue, rows)
-}
-
-func (s *Session) showCreateTable(parts []string) (plan.Node, error) {
-	if s.isTemp(parts) {
-		return nil, errclass.New("EXPECT_PERMANENT_VIEW_NOT_TEMP", "viewName", errclass.Ident(parts...), "operation", "SHOW CREATE TABLE")
-	}
-	t, err := s.table(parts)
-	if err != nil {
-		return nil, err
-	}
-	var b strings.Builder
-	name := catalog.Name + "." + t.Database + "." + t.Name
-	if t.Kind == catalog.View {
-		fmt.Fprintf(&b, "CREATE VIEW %s (\n  %s)\nAS %s\n", name, strings.Join(t.Schema.Names(), ",\n  "), t.Text)
-	} else {
-		var cols []string
-		for _, f := range t.Schema.Fields {
-			cols = append(cols, f.Name+" "+f.Type.SQL())
-		}
-		fmt.Fprintf(&b, "CREATE TABLE %s (\n  %s)\nUSING %s\n", name, strings.Join(cols, ",\n  "), t.Format)
-		if len(t.PartitionBy) > 0 {
-			fmt.Fprintf(&b, "PARTITIONED BY (%s)\n", strings.Join(t.PartitionBy, ", "))
-		}
-		if t.Comment != "" {
-			fmt.Fprintf(&b, "COMMENT %s\n", errclass.Text(t.Comment))
-		}
-		if t.Kind == catalog.External {
-			fmt.Fprintf(&b, "LOCATION %s\n", errclass.Text(t.Location))
-		}
-	}
-	return LocalRows(types.Struct(text1("createtab_stmt")), []types.Row{{b.String()}})
-}
-
-func (s *Session) describeTable(ctx context.Context, st *plan.DescribeTable) (plan.Node, error) {
-	n, err := s.relation(ctx, st.Table)
-	if err != nil {
-		return nil, err
-	}
-	schema := plan.Schema(n)
-	if len(st.Column) > 0 {
-		return describeColumn(schema, st.Column)
-	}
-	rows := columnRows(schema)
-	if s.isTemp(st.Table) {
-		return LocalRows(describedColumns, rows)
-	}
-	t, err := s.table(st.Table)
-	if err != nil {
-		return LocalRows(describedColumns, rows)
-	}
-	if len(t.PartitionBy) > 0 {
-		rows = append(rows, types.Row{"# Partition Information", "", ""}, types.Row{"# col_name", "data_type", "comment"})
-		rows = append(rows, columnRows(types.StructType{Fields: t.Schema.Fields[len(t.Schema.Fields)-len(t.PartitionBy):]})...)
-	}
-	if st.Extended {
-		rows = append(rows,
-			types.Row{"", "", ""}, types.Row{"# Detailed Table Information", "", ""}, types.Row{"Catalog", catalog.Name, ""},
-			types.Row{"Database", t.Database, ""}, types.Row{"Table", t.Name, ""},
-			types.Row{"Created Time", t.Created.Format("Mon Jan 02 15:04:05 MST 2006"), ""}, types.Row{"Type", string(t.Kind), ""})
-		if t.Format != "" {
-			rows = append(rows, types.Row{"Provider", t.Format, ""}, types.Row{"Location", fs.Location(t.Location), ""})
-		}
-		if t.Text != "" {
-			rows = append(rows, types.Row{"View Text", t.Text, ""})
-		}
-	}
-	return LocalRows(describedColumns, rows)
-}
-
-func describeColumn(schema types.StructType, name []string) (plan.Node, error) {
-	i := schema.IndexFold(strings.Join(name, "."))
-	if i < 0 {
-		return nil, errclass.New("UNRESOLVED_COLUMN.WITH_SUGGESTION", "objectName", errclass.Ident(name...), "proposal", identList(schema.Names()))
-	}
-	f := schema.Fields[i]
-	comment, ok := f.Comment()
-	if !ok {
-		comment = "NULL"
-	}
-	return LocalRows(types.Struct(text1("info_name"), text1("info_value")), []types.Row{
-		{"col_name", f.Name}, {"data_type", f.Type.SimpleString()}, {"comment", comment},
-	})
-}
-
-func (s *Session) describeNamespace(st *plan.DescribeNamespace) (plan.Node, error) {
-	name, err := s.namespaceName(st.Name)
-	if err != nil {
-		return nil, err
-	}
-	d, err := s.server.tables.Database(name)
-	if err != nil {
-		return nil, err
-	}
-	return LocalRows(types.Struct(text1("info_name"), maybe("info_value")), []types.Row{
-		{"Catalog Name", catalog.Name}, {"Namespace Name", d.Name}, {"Comment", d.Comment}, {"Location", fs.Location(d.Location)},
-	})
 }

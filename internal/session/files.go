@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/millrace/millrace/internal/analyze"
 	"github.com/millrace/millrace/internal/plan"
 )
 
@@ -15,6 +16,9 @@ type FileLister interface {
 
 // InputFiles are the files that a resolved plan would read, sorted.
 func InputFiles(ctx context.Context, n plan.Node) ([]string, error) {
+	if err := analyze.CheckBatch(n, "inputFiles"); err != nil {
+		return nil, err
+	}
 	var files []string
 	var err error
 	plan.Walk(n, func(n plan.Node) bool {

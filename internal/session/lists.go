@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func (s *Session) ListDatabases(pattern string) (plan.Node, error) {
 	for _, d := range all {
 		rows = append(rows, databaseRow(d))
 	}
-	return LocalRows(databaseColumns, filterRows(rows, 0, pattern))
+	return plan.LocalRows(databaseColumns, filterRows(rows, 0, pattern))
 }
 
 func databaseRow(d catalog.Database) types.Row {
@@ -55,7 +56,7 @@ func (s *Session) GetDatabase(name string) (plan.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return LocalRows(databaseColumns, []types.Row{databaseRow(d)})
+	return plan.LocalRows(databaseColumns, []types.Row{databaseRow(d)})
 }
 
 // DatabaseExists looks for a database.
@@ -85,7 +86,7 @@ func (s *Session) ListTables(_ context.Context, db, pattern string) (plan.Node, 
 	for _, v := range s.tempViews(ns) {
 		rows = append(rows, viewRow(v[1].(string), v[0].(string)))
 	}
-	return LocalRows(tableColumns, filterRows(rows, 0, pattern))
+	return plan.LocalRows(tableColumns, filterRows(rows, 0, pattern))
 }
 
 func tableRow(t catalog.Table) types.Row {
@@ -109,18 +110,18 @@ func (s *Session) GetTable(ctx context.Context, parts []string) (plan.Node, erro
 	if _, err := s.relation(ctx, parts); err != nil {
 		return nil, err
 	}
-	if _, ok := (lookup{s}).LookupView(parts); ok {
+	if _, ok := (lookup{s: s}).LookupView(parts); ok {
 		ns := ""
 		if len(parts) == 2 {
 			ns = globalNamespace
 		}
-		return LocalRows(tableColumns, []types.Row{viewRow(parts[len(parts)-1], ns)})
+		return plan.LocalRows(tableColumns, []types.Row{viewRow(parts[len(parts)-1], ns)})
 	}
 	t, err := s.table(parts)
 	if err != nil {
 		return nil, err
 	}
-	return LocalRows(tableColumns, []types.Row{tableRow(t)})
+	return plan.LocalRows(tableColumns, []types.Row{tableRow(t)})
 }
 
 // TableExists looks for a table or view.
@@ -146,7 +147,7 @@ func (s *Session) ListColumns(ctx context.Context, parts []string) (plan.Node, e
 		}
 		rows = append(rows, r)
 	}
-	return LocalRows(columnColumns, rows)
+	return plan.LocalRows(columnColumns, rows)
 }
 
 // ListFunctions lists functions.
@@ -157,42 +158,85 @@ func (s *Session) ListFunctions(db, pattern string) (plan.Node, error) {
 		}
 	}
 	var rows []types.Row
-	for _, name := range FunctionNames() {
+	for _, name := range s.functionNames() {
 		if like(pattern, name) {
 			rows = append(rows, functionRow(name))
 		}
 	}
-	return LocalRows(functionColumns, rows)
+	for _, f := range append(s.routines.all(), s.server.routines.all()...) {
+		if like(pattern, f.Name[len(f.Name)-1]) {
+			rows = append(rows, routineRow(f))
+		}
+	}
+	return plan.LocalRows(functionColumns, rows)
 }
 
 func functionRow(name string) types.Row {
 	return types.Row{name, nil, nil, "", "millrace." + name, true}
 }
 
-// FunctionExists looks for a function.
+// routineRow is the row about a function that was created.
+func routineRow(f *plan.Routine) types.Row {
+	n := len(f.Name) - 1
+	r := types.Row{f.Name[n], nil, nil, "N/A.", f.Class, n == 0}
+	if f.Class == "" {
+		r[4] = "sqlFunction."
+	}
+	if f.Comment != "" {
+		r[3] = f.Comment
+	}
+	if n > 0 {
+		r[1], r[2] = f.Name[0], []any{f.Name[1]}
+	}
+	return r
+}
+
+// FunctionExists looks for a function that was not created.
 func (s *Session) FunctionExists(name string) bool {
-	return fn.Lookup(name) != nil || agg.Lookup(name) != nil
+	return fn.Lookup(name) != nil || agg.Lookup(name) != nil || s.namedFunction(name) != nil
+}
+
+// functionNames are the names of all functions, those of the program among them.
+func (s *Session) functionNames() []string {
+	names := FunctionNames()
+	for o := s; o != nil; o = o.parent {
+		o.mu.Lock()
+		names = slices.AppendSeq(names, maps.Keys(o.named))
+		o.mu.Unlock()
+	}
+	names = slices.AppendSeq(names, maps.Keys(s.server.functions))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// RoutineExists looks for a function of any kind.
+func (s *Session) RoutineExists(parts []string) bool {
+	return (lookup{s: s}).LookupRoutine(parts) != nil || s.FunctionExists(parts[len(parts)-1]) && builtinPath(parts[:len(parts)-1])
+}
+
+func builtinPath(path []string) bool {
+	return len(path) == 0 || strings.EqualFold(strings.Join(path, "."), "system.builtin") || strings.EqualFold(strings.Join(path, "."), "builtin")
 }
 
 // GetFunction describes a function.
-func (s *Session) GetFunction(name string) (plan.Node, error) {
-	if !s.FunctionExists(name) {
+func (s *Session) GetFunction(parts []string) (plan.Node, error) {
+	if f := (lookup{s: s}).LookupRoutine(parts); f != nil {
+		return plan.LocalRows(functionColumns, []types.Row{routineRow(f)})
+	}
+	name := parts[len(parts)-1]
+	if len(parts) > 3 {
+		return nil, errclass.New("REQUIRES_SINGLE_PART_NAMESPACE", "sessionCatalog", catalog.Name, "identifier", errclass.Ident(parts...))
+	}
+	if !s.FunctionExists(name) || !builtinPath(parts[:len(parts)-1]) {
 		return nil, errclass.New("UNRESOLVED_ROUTINE", "routineName", errclass.Ident(name),
 			"searchPath", "["+errclass.Ident("system", "builtin")+", "+errclass.Ident("system", "session")+", "+errclass.Ident(catalog.Name, s.Namespace())+"]")
 	}
-	return LocalRows(functionColumns, []types.Row{functionRow(strings.ToLower(name))})
+	return plan.LocalRows(functionColumns, []types.Row{functionRow(strings.ToLower(name))})
 }
 
 // ListCatalogs lists the one catalog.
 func (s *Session) ListCatalogs(pattern string) (plan.Node, error) {
-	return LocalRows(types.Struct(maybe("name"), maybe("description")), filterRows([]types.Row{{catalog.Name, nil}}, 0, pattern))
-}
-
-// ClearLevels forgets all storage levels.
-func (s *Session) ClearLevels() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.levels)
+	return plan.LocalRows(types.Struct(maybe("name"), maybe("description")), filterRows([]types.Row{{catalog.Name, nil}}, 0, pattern))
 }
 
 // FunctionNames are the names of all functions, sorted.
@@ -225,5 +269,5 @@ func (s *Session) ListViews(db, pattern string) (plan.Node, error) {
 	for _, v := range s.tempViews(ns) {
 		rows = append(rows, viewRow(v[1].(string), v[0].(string)))
 	}
-	return LocalRows(tableColumns, filterRows(rows, 0, pattern))
+	return plan.LocalRows(tableColumns, filterRows(rows, 0, pattern))
 }

@@ -24,6 +24,9 @@ func SemanticHash(n plan.Node) int32 {
 	return int32(h.Sum32())
 }
 
+// identified is implemented by tables that may be opened more than once: those with one identity hold the same rows.
+type identified interface{ Identity() string }
+
 type semantics struct {
 	b   strings.Builder
 	ids map[plan.ID]int
@@ -31,6 +34,16 @@ type semantics struct {
 
 func (s *semantics) node(n plan.Node) {
 	switch n := n.(type) {
+	case *plan.Project:
+		if s.unchanged(n) {
+			s.node(n.Child)
+			from := n.Child.Output()
+			for i, a := range n.Output() {
+				s.ids[a.ID] = int(s.number(from[i].ID))
+			}
+			return
+		}
+		s.b.WriteString("project")
 	case *plan.Tagged:
 		s.node(n.Child)
 		return
@@ -46,21 +59,31 @@ func (s *semantics) node(n plan.Node) {
 			return
 		}
 	case *plan.Local: // rows are told apart by where they are
-		fmt.Fprintf(&s.b, "local %p", n)
+		if len(n.Rows) > 0 {
+			fmt.Fprintf(&s.b, "local %p %d", n.Rows[0], len(n.Rows))
+		} else {
+			fmt.Fprintf(&s.b, "empty %s", plan.Schema(n).SimpleString())
+		}
 	case *plan.Scan:
-		fmt.Fprintf(&s.b, "scan %s %p", n.Name, n.Source)
+		if f, ok := n.Source.(identified); ok && !n.Stream {
+			fmt.Fprintf(&s.b, "scan %s %q", n.Name, f.Identity())
+		} else {
+			fmt.Fprintf(&s.b, "scan %s %p", n.Name, n.Source)
+		}
 	case *plan.Range:
-		fmt.Fprintf(&s.b, "range %d %d %d", n.Start, n.End, n.Step)
+		fmt.Fprintf(&s.b, "range %d %d %d %d", n.Start, n.End, n.Step, n.Parts)
 	case *plan.Join:
 		fmt.Fprintf(&s.b, "join %d", n.Kind)
 	case *plan.Sort:
 		fmt.Fprintf(&s.b, "sort %t", n.Global)
 	case *plan.SetOp:
 		fmt.Fprintf(&s.b, "set %d %t", n.Kind, n.All)
-	case *plan.Project, *plan.Filter, *plan.Aggregate, *plan.Limit, *plan.Offset, *plan.Distinct, *plan.Dedup, *plan.Union:
+	case *plan.Filter, *plan.Aggregate, *plan.Limit, *plan.Offset, *plan.Distinct, *plan.Dedup, *plan.Union:
 		fmt.Fprintf(&s.b, "%T", n)
-	default:
+	case *plan.OneRow, *plan.Expand, *plan.Generate, *plan.Sample, *plan.Repartition, *plan.WindowFuncs, *plan.Tail, *plan.Watermark:
 		s.b.WriteString(n.Label())
+	default: // whose text may not say all
+		fmt.Fprintf(&s.b, "%T %p", n, n)
 	}
 	s.b.WriteByte('(')
 	for _, c := range n.Children() {
@@ -78,6 +101,23 @@ func (s *semantics) node(n plan.Node) {
 		s.b.WriteByte(',')
 	}
 	s.b.WriteByte(')')
+}
+
+// unchanged tells whether a projection gives the columns of its child as they are, if under other names.
+func (s *semantics) unchanged(n *plan.Project) bool {
+	out := n.Child.Output()
+	if len(out) != len(n.Cols) {
+		return false
+	}
+	for i, c := range n.Cols {
+		if al, ok := c.(*plan.Alias); ok {
+			c = al.Child
+		}
+		if a, ok := c.(*plan.Attr); !ok || a.ID != out[i].ID {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *semantics) number(id plan.ID) plan.ID {

@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"maps"
 	"os/user"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -14,7 +16,9 @@ import (
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/engine"
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/sql"
 	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/types"
@@ -23,84 +27,132 @@ import (
 // Version is the version of Spark that the engine stands for.
 const Version = "4.2.0"
 
+// engineVersion is the version of this module in the program at hand.
+func engineVersion() string {
+	const path = "github.com/millrace/millrace"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "dev"
+	}
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path == path && m.Version != "" && m.Version != "(devel)" {
+			return m.Version
+		}
+	}
+	return "dev"
+}
+
 // Server is what all sessions of a process share: runtime, settings at the start, global temporary views, tables.
 type Server struct {
 	Runtime *engine.Runtime
 	conf    map[string]string
 	globals views
 	tables  *catalog.Catalog
+	cache   *cache
+
+	routines  routines
+	functions map[string]any // Go functions of the program, by name
 }
 
 // NewServer returns a server whose sessions start with some settings beside the engine's own.
 func NewServer(rt *engine.Runtime, conf map[string]string) *Server {
 	base := map[string]string{
-		"spark.app.name": "millrace",
-		"spark.app.id":   "millrace-" + uuid.NewString(),
-		"spark.master":   "local[*]",
-		KeyWarehouse:     rt.Warehouse,
+		"spark.app.name":  "millrace",
+		"spark.app.id":    "millrace-" + uuid.NewString(),
+		"spark.master":    "local[*]",
+		setting.Warehouse: rt.Warehouse,
+		setting.Version:   engineVersion(),
 	}
 	for k, v := range conf {
 		base[k] = v
 	}
-	return &Server{Runtime: rt, conf: base, tables: catalog.Open(rt.FS, base[KeyWarehouse])}
+	return &Server{Runtime: rt, conf: base, tables: catalog.Open(rt.FS, base[setting.Warehouse]), cache: newCache(rt)}
+}
+
+// Close drops what is kept for all sessions, which must have ended.
+func (sv *Server) Close() error {
+	return sv.cache.remove(func(string, *kept) bool { return true })
 }
 
 // Session is one user's session. It is safe for use by several goroutines.
 type Session struct {
 	// ID is the id that the client chose, User the user it is for, ServerID the server's own id of the session.
 	ID, User, ServerID string
-	Conf               *Conf
+	Conf               *setting.Values
 
 	server *Server
 	views  views
+	parent *Session // of a twin
 
 	mu        sync.Mutex
 	remote    map[string]plan.Node
 	artifacts map[string][]byte
-	levels    map[string]StorageLevel // by semantic text of a plan
+	pins      map[int64]pin // by the client's id of a relation
 	namespace string
 	functions map[string]any // Go functions of the program, by id
+	named     map[string]any // and by name
+	variables map[string]*variable
+	routines  routines
 }
 
 // New returns a session with nothing in it.
 func (sv *Server) New(user, id string) *Session {
 	return &Session{
-		ID: id, User: user, ServerID: uuid.NewString(), Conf: NewConf(sv.conf), server: sv,
-		remote: map[string]plan.Node{}, artifacts: map[string][]byte{}, levels: map[string]StorageLevel{}, namespace: catalog.Default,
+		ID: id, User: user, ServerID: uuid.NewString(), Conf: setting.New(sv.conf), server: sv,
+		remote: map[string]plan.Node{}, artifacts: map[string][]byte{}, pins: map[int64]pin{}, namespace: catalog.Default,
 	}
 }
 
-// Clone returns a session with a copy of the settings and temporary views, and with the same uploads.
+// Clone returns a session with a copy of the settings, temporary views, functions and variables, and with the same uploads.
 func (s *Session) Clone(id string) *Session {
 	c := s.server.New(s.User, id)
 	c.Conf = s.Conf.Clone()
 	c.views.copyFrom(&s.views)
+	c.routines.copyFrom(&s.routines)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.namespace = s.namespace
+	c.named = maps.Clone(s.named)
+	c.variables = make(map[string]*variable, len(s.variables))
+	for k, v := range s.variables {
+		own := *v
+		c.variables[k] = &own
+	}
 	for k, v := range s.artifacts {
 		c.artifacts[k] = v
 	}
 	return c
 }
 
+// Twin is Clone for the functions of a streaming query, which also use what their program parks, uploads or registers in the original
+// later on.
+func (s *Session) Twin(id string) *Session {
+	c := s.Clone(id)
+	c.parent = s
+	return c
+}
+
 // Runtime is the runtime that the session works in.
 func (s *Session) Runtime() *engine.Runtime { return s.server.Runtime }
 
+// Files is the file system that the session works in.
+func (s *Session) Files() fs.FS { return s.server.Runtime.FS }
+
 // Zone is the session time zone.
 func (s *Session) Zone() *time.Location {
-	if z, ok := datetime.ParseZone(strings.TrimSpace(s.Conf.Value(KeyTimeZone))); ok {
+	if z, ok := datetime.ParseZone(strings.TrimSpace(s.Conf.Value(setting.TimeZone))); ok {
 		return z
 	}
 	return time.UTC
 }
 
-// Partitions is the number of hash partitions of a new query: what was set, or one for each core.
-func (s *Session) Partitions() int {
-	if _, ok := s.Conf.Explicit(KeyShufflePartitions); ok {
-		if n := s.Conf.Int(KeyShufflePartitions); n > 0 {
-			return int(n)
-		}
+// Partitions is the number of hash partitions of a batch query.
+func (s *Session) Partitions() int { return max(1, int(s.Conf.Int(setting.ShufflePartitions))) }
+
+// slices is how many parts there are of what says nothing of parts.
+func (s *Session) slices() int {
+	if n := s.Conf.Int(setting.LeafParallelism); n > 0 {
+		return int(n)
 	}
 	return s.server.Runtime.Parallelism
 }
@@ -109,8 +161,9 @@ func (s *Session) Partitions() int {
 func (s *Session) SQLOptions() sql.Options {
 	return sql.Options{
 		Zone: s.Zone(), Now: s.server.Runtime.Clock.Now(),
-		NTZ:                     strings.EqualFold(s.Conf.Value(KeyTimestampType), "TIMESTAMP_NTZ"),
-		DoubleQuotedIdentifiers: s.Conf.Bool(KeyANSI) && s.Conf.Bool(KeyDoubleQuoted),
+		NTZ:                     strings.EqualFold(s.Conf.Value(setting.TimestampType), "TIMESTAMP_NTZ"),
+		ContinueHandlers:        s.Conf.Bool(setting.ContinueHandlers),
+		DoubleQuotedIdentifiers: s.Conf.Bool(setting.ANSI) && s.Conf.Bool(setting.DoubleQuoted),
 	}
 }
 
@@ -123,16 +176,16 @@ func (s *Session) SourceEnv() source.Env {
 // AnalyzeConf are the settings that the analysis depends on, as they are now.
 func (s *Session) AnalyzeConf() analyze.Conf {
 	return analyze.Conf{
-		ANSI: s.Conf.Bool(KeyANSI), CaseSensitive: s.Conf.Bool(KeyCaseSensitive), Zone: s.Zone(), Get: s.known,
+		ANSI: s.Conf.Bool(setting.ANSI), CaseSensitive: s.Conf.Bool(setting.CaseSensitive), Zone: s.Zone(), Get: s.known,
 	}
 }
 
 // known answers what the analysis asks: settings, and who and where the session is.
 func (s *Session) known(key string) string {
 	switch key {
-	case "spark.millrace.currentDatabase":
+	case setting.CurrentDatabase:
 		return s.Namespace()
-	case "spark.millrace.currentUser":
+	case setting.CurrentUser:
 		if s.User != "" {
 			return s.User
 		}
@@ -145,7 +198,7 @@ func (s *Session) known(key string) string {
 
 // Analyze resolves a plan.
 func (s *Session) Analyze(ctx context.Context, n plan.Node) (plan.Node, error) {
-	return analyze.New(lookup{s}, s.AnalyzeConf(), s.SourceEnv()).Resolve(ctx, n)
+	return analyze.New(lookup{s, scriptOf(ctx)}, s.AnalyzeConf(), s.SourceEnv()).Resolve(ctx, n)
 }
 
 // Schema resolves a plan and gives the schema of its rows.
@@ -176,8 +229,11 @@ func (s *Session) DropRemote(id string) {
 // Artifact is an upload by its name.
 func (s *Session) Artifact(name string) ([]byte, bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	b, ok := s.artifacts[name]
+	s.mu.Unlock()
+	if !ok && s.parent != nil {
+		return s.parent.Artifact(name)
+	}
 	return b, ok
 }
 
@@ -193,17 +249,25 @@ func (s *Session) PutArtifact(name string, content []byte) error {
 }
 
 // lookup is the session as the analyser sees it.
-type lookup struct{ s *Session }
+type lookup struct {
+	s      *Session
+	script *frame // of the script that runs, or nil
+}
 
 // LookupView implements analyze.Catalog.
 func (c lookup) LookupView(parts []string) (plan.Node, bool) {
+	var n plan.Node
+	ok := false
 	switch {
 	case len(parts) == 1:
-		return c.s.views.find(parts[0])
+		n, ok = c.s.views.find(parts[0])
 	case len(parts) == 2 && strings.EqualFold(parts[0], globalNamespace):
-		return c.s.server.globals.find(parts[1])
+		n, ok = c.s.server.globals.find(parts[1])
 	}
-	return nil, false
+	if !ok {
+		return nil, false
+	}
+	return listedAgain(n), true
 }
 
 // LookupTable implements analyze.Catalog.
@@ -214,7 +278,10 @@ func (c lookup) LookupTable(ctx context.Context, t *plan.Named) (plan.Node, erro
 // LookupRemote implements analyze.Catalog.
 func (c lookup) LookupRemote(id string) (plan.Node, bool) {
 	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
 	n, ok := c.s.remote[id]
+	c.s.mu.Unlock()
+	if !ok && c.s.parent != nil {
+		return lookup{s: c.s.parent}.LookupRemote(id)
+	}
 	return n, ok
 }

@@ -83,7 +83,7 @@ func TestViewStatements(t *testing.T) {
 	s.want("DESCRIBE TABLE v n", "col_name|n", "data_type|int", "comment|number")
 	s.want("SHOW COLUMNS IN v", "n", "t")
 	s.fails("CREATE TEMP VIEW w (a, b) AS SELECT 1", "CREATE_VIEW_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS")
-	s.fails("CREATE TEMP VIEW a.b AS SELECT 1", "TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS")
+	s.fails("CREATE TEMP VIEW a.b AS SELECT 1", "INVALID_TEMP_OBJ_QUALIFIER")
 	s.want("CREATE GLOBAL TEMP VIEW g AS SELECT 5 AS c; SELECT * FROM global_temp.g", "5")
 	s.want("SHOW TABLES IN global_temp", "global_temp|g|true", "|v|true")
 	other := &shell{s.sv.New("me", uuid.NewString()), t, s.sv}

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/show"
 	"github.com/millrace/millrace/types"
 )
 
 // ShowFormat is how the session shows values.
 func (s *Session) ShowFormat() show.Format {
-	return show.Format{Zone: s.Zone(), Binary: s.Conf.Value(KeyBinaryStyle)}
+	return show.Format{Zone: s.Zone(), Binary: s.Conf.Value(setting.BinaryStyle)}
 }
 
 // Show renders the first rows of a plan as a table, or as HTML.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/sql"
 	"github.com/millrace/millrace/types"
 )
@@ -24,6 +25,7 @@ type SQLResult struct {
 func (s *Session) SQL(ctx context.Context, text string, named map[string]plan.Expr, positional []plan.Expr) (SQLResult, error) {
 	opts := s.SQLOptions()
 	opts.Named, opts.Positional = named, positional
+	opts.Constant = s.constant(ctx)
 	st, err := sql.ParseStatement(text, opts)
 	if err != nil {
 		return SQLResult{}, err
@@ -43,7 +45,7 @@ func yesNo(name string) types.Field { return types.Field{Name: name, Type: types
 
 var noRows = types.StructType{}
 
-func nothing() (plan.Node, error) { return LocalRows(noRows, nil) }
+func nothing() (plan.Node, error) { return plan.LocalRows(noRows, nil) }
 
 // Run runs a statement that is no query and gives its rows.
 func (s *Session) Run(ctx context.Context, st plan.Statement) (plan.Node, error) {
@@ -60,7 +62,7 @@ func (s *Session) Run(ctx context.Context, st plan.Statement) (plan.Node, error)
 		if err := s.Conf.Set(st.Key, st.Value); err != nil {
 			return nil, err
 		}
-		return LocalRows(keyValue, []types.Row{{st.Key, st.Value}})
+		return plan.LocalRows(keyValue, []types.Row{{st.Key, st.Value}})
 	case *plan.ShowConf:
 		return s.runShowConf(st)
 	case *plan.ResetConf:
@@ -72,6 +74,20 @@ func (s *Session) Run(ctx context.Context, st plan.Statement) (plan.Node, error)
 		return nothing()
 	case *plan.SetTimeZone:
 		return s.runSetTimeZone(st)
+	case *plan.DeclareVariable:
+		return after(s.declareVariable(ctx, st))
+	case *plan.SetVariable:
+		return after(s.setVariables(ctx, st))
+	case *plan.DropVariable:
+		return after(s.dropVariable(st))
+	case *plan.Script:
+		return s.runScript(ctx, st)
+	case *plan.ExecuteImmediate:
+		return s.executeImmediate(ctx, st)
+	case *plan.CreateFunction:
+		return after(s.createFunction(ctx, st))
+	case *plan.DropFunction:
+		return after(s.dropFunction(st))
 	case *plan.Explain:
 		return s.runExplain(ctx, st)
 	case *plan.DescribeQuery:
@@ -81,23 +97,30 @@ func (s *Session) Run(ctx context.Context, st plan.Statement) (plan.Node, error)
 		}
 		return describeColumns(schema)
 	case *plan.CacheTable:
-		return s.runCacheTable(ctx, st)
+		return after(s.cacheTable(ctx, st))
 	case *plan.UncacheTable:
-		if !st.IfExists {
-			if _, err := s.relation(ctx, st.Name); err != nil {
-				return nil, err
-			}
-		}
-		return nothing()
-	case *plan.ClearCache, *plan.RefreshPath:
-		return nothing()
+		return after(s.uncacheTable(ctx, st))
+	case *plan.ClearCache:
+		return after(s.ClearCache())
+	case *plan.RefreshPath:
+		return after(s.RefreshPath(st.Path))
 	case *plan.RefreshTable:
-		if _, err := s.relation(ctx, st.Name); err != nil {
-			return nil, err
-		}
-		return nothing()
+		return after(s.refreshTable(ctx, st))
+	case *plan.RefreshFunction:
+		return after(s.refreshFunction(st))
+	case *plan.AddResource:
+		return after(s.addResource(st))
+	case *plan.ListResources:
+		return s.listResources(st)
+	case *plan.ShowCollations:
+		return s.showCollations(st)
 	}
-	return s.runCatalog(ctx, st)
+	changed := s.changes(ctx, st)
+	n, err := s.runCatalog(ctx, st)
+	if err == nil && changed != nil {
+		err = changed()
+	}
+	return n, err
 }
 
 var keyValue = types.Struct(text1("key"), text1("value"))
@@ -198,11 +221,11 @@ func (s *Session) runShowConf(st *plan.ShowConf) (plan.Node, error) {
 		for _, c := range s.Conf.Listed() {
 			rows = append(rows, types.Row{c.Key, c.Value, "", c.Since})
 		}
-		return LocalRows(types.Struct(text1("key"), text1("value"), text1("meaning"), text1("Since version")), rows)
+		return plan.LocalRows(types.Struct(text1("key"), text1("value"), text1("meaning"), text1("Since version")), rows)
 	case st.Key != "":
 		v, ok := s.Conf.Lookup(st.Key)
 		if !ok {
-			v = undefined
+			v = setting.Undefined
 		}
 		rows = append(rows, types.Row{st.Key, v})
 	default:
@@ -210,7 +233,7 @@ func (s *Session) runShowConf(st *plan.ShowConf) (plan.Node, error) {
 			rows = append(rows, types.Row{p.Key, p.Value})
 		}
 	}
-	return LocalRows(keyValue, rows)
+	return plan.LocalRows(keyValue, rows)
 }
 
 func (s *Session) runSetTimeZone(st *plan.SetTimeZone) (plan.Node, error) {
@@ -219,15 +242,15 @@ func (s *Session) runSetTimeZone(st *plan.SetTimeZone) (plan.Node, error) {
 	case st.Offset != nil:
 		zone = offsetZone(int64(*st.Offset) / 1e6)
 	case strings.EqualFold(zone, "LOCAL"):
-		if err := s.Conf.Unset(KeyTimeZone); err != nil {
+		if err := s.Conf.Unset(setting.TimeZone); err != nil {
 			return nil, err
 		}
-		zone = s.Conf.Value(KeyTimeZone)
+		zone = s.Conf.Value(setting.TimeZone)
 	}
-	if err := s.Conf.Set(KeyTimeZone, zone); err != nil {
+	if err := s.Conf.Set(setting.TimeZone, zone); err != nil {
 		return nil, err
 	}
-	return LocalRows(keyValue, []types.Row{{KeyTimeZone, zone}})
+	return plan.LocalRows(keyValue, []types.Row{{setting.TimeZone, zone}})
 }
 
 // offsetZone is the name of the zone that is some seconds away from UTC.
@@ -255,30 +278,17 @@ func (s *Session) runExplain(ctx context.Context, st *plan.Explain) (plan.Node, 
 	if q, ok := st.Statement.(*plan.Query); ok {
 		var err error
 		if text, err = s.Explain(ctx, q.Plan, mode); err != nil {
-			// As in Spark the text of the error is the answer.
-			text = "== Physical Plan ==\n" + err.Error() + "\n"
+			// As in Spark the text of the error is the answer, line by line.
+			rows := []types.Row{{"Error occurred during query planning: "}}
+			for line := range strings.Lines(err.Error()) {
+				rows = append(rows, types.Row{strings.TrimSuffix(line, "\n")})
+			}
+			return plan.LocalRows(types.Struct(types.NewField("plan", types.String)), rows)
 		}
 	} else {
 		text = fmt.Sprintf("== Physical Plan ==\nExecute %s\n", strings.TrimPrefix(fmt.Sprintf("%T", st.Statement), "*plan."))
 	}
-	return LocalRows(types.Struct(types.NewField("plan", types.String)), []types.Row{{text}})
-}
-
-func (s *Session) runCacheTable(ctx context.Context, st *plan.CacheTable) (plan.Node, error) {
-	if st.Query != nil {
-		name, err := viewName(st.Name, false)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.CreateView(ctx, name, st.Query, false, false); err != nil {
-			return nil, err
-		}
-		return nothing()
-	}
-	if _, err := s.relation(ctx, st.Name); err != nil {
-		return nil, err
-	}
-	return nothing()
+	return plan.LocalRows(types.Struct(types.NewField("plan", types.String)), []types.Row{{text}})
 }
 
 // relation resolves a table or view by its name.
@@ -288,7 +298,7 @@ func (s *Session) relation(ctx context.Context, parts []string) (plan.Node, erro
 
 // describeColumns is the answer of DESCRIBE.
 func describeColumns(st types.StructType) (plan.Node, error) {
-	return LocalRows(describedColumns, columnRows(st))
+	return plan.LocalRows(describedColumns, columnRows(st))
 }
 
 func columnRows(st types.StructType) []types.Row {

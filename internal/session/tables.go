@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"github.com/millrace/millrace/internal/catalog"
+	"github.com/millrace/millrace/internal/connector/files"
+	"github.com/millrace/millrace/internal/deltatable"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/plan"
-	"github.com/millrace/millrace/internal/sql"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/types"
@@ -65,14 +67,23 @@ func (s *Session) table(parts []string) (catalog.Table, error) {
 }
 
 // lookupTable finds a table that is no temporary view; nil when there is none.
-func (s *Session) lookupTable(_ context.Context, n *plan.Named) (plan.Node, error) {
+func (s *Session) lookupTable(ctx context.Context, n *plan.Named) (plan.Node, error) {
+	if path, ok := s.deltaPath(n.Parts); ok {
+		return deltatable.Read(ctx, s, path, n, nil)
+	}
 	db, name, err := s.tableName(n.Parts)
 	if err != nil {
 		return nil, err
 	}
+	if n.Home != "" && len(n.Parts) == 1 {
+		db = n.Home
+	}
 	t, ok, err := s.server.tables.Find(db, name)
 	if err != nil || !ok {
 		return nil, err
+	}
+	if deltatable.Is(t.Format) {
+		return deltatable.Read(ctx, s, t.Location, n, t.Options)
 	}
 	if n.Time != nil {
 		return nil, errclass.New("UNSUPPORTED_FEATURE.TIME_TRAVEL", "relationId", errclass.Ident(n.Parts...))
@@ -98,46 +109,14 @@ func (s *Session) read(t catalog.Table, options map[string]string, stream bool) 
 	}
 	if t.Location != "" {
 		r.Paths = []string{t.Location}
+		if !stream {
+			all[files.OptionMaybeMissing] = "true"
+			if len(t.Unknown) > 0 {
+				all[files.OptionLeaveOut] = strings.Join(t.Unknown, "\n")
+			}
+		}
 	}
 	return r
-}
-
-// viewPlan is the query of a persistent view, under the view's column names.
-func (s *Session) viewPlan(t catalog.Table, n *plan.Named) (plan.Node, error) {
-	if n.Stream {
-		return nil, errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "STREAM of a view")
-	}
-	q, err := sql.ParseQuery(t.Text, s.SQLOptions())
-	if err != nil {
-		return nil, err
-	}
-	return &plan.View{Name: []string{catalog.Name, t.Database, t.Name}, Child: &plan.ToNames{Names: t.Schema.Names(), Child: q}}, nil
-}
-
-func (s *Session) createPersistentView(ctx context.Context, st *plan.CreateView) (plan.Node, error) {
-	db, name, err := s.tableName(st.Name)
-	if err != nil {
-		return nil, err
-	}
-	if st.IfNotExists {
-		if _, ok, err := s.server.tables.Find(db, name); ok || err != nil {
-			return after(err)
-		}
-	}
-	n, err := s.Analyze(ctx, st.Query)
-	if err != nil {
-		return nil, err
-	}
-	if st.Columns != nil {
-		if n, err = s.namedColumns(ctx, name, n, st.Columns); err != nil {
-			return nil, err
-		}
-	}
-	t := catalog.Table{
-		Database: db, Name: name, Kind: catalog.View, Schema: plan.Schema(n), Text: st.Text, Comment: st.Comment,
-		Properties: st.Properties, Created: s.server.Runtime.Clock.Now().UTC(),
-	}
-	return after(s.server.tables.Create(t, st.Replace))
 }
 
 // after is the empty answer of a statement that ended with err.
@@ -158,7 +137,7 @@ func (s *Session) dropPersistentView(_ context.Context, parts []string) (bool, e
 		return false, err
 	}
 	if t.Kind != catalog.View {
-		return false, errclass.New("EXPECT_VIEW_NOT_TABLE.NO_ALTERNATIVE", "tableName", errclass.Ident(catalog.Name, db, name), "operation", "DROP VIEW")
+		return false, wrongKind(t, "DROP VIEW", "VIEW or METRIC_VIEW", "DROP TABLE")
 	}
 	_, ok, err = s.server.tables.Drop(db, name)
 	return ok, err
@@ -170,51 +149,41 @@ func (s *Session) dropTable(st *plan.DropTable) error {
 	if err != nil {
 		return err
 	}
-	t, ok, err := s.server.tables.Find(db, name)
+	_, ok, err := s.server.tables.Drop(db, name)
+	if err == nil && !ok && !st.IfExists {
+		err = s.notFound(st.Name)
+	}
+	return err
+}
+
+func wrongKind(t catalog.Table, operation, required, alternative string) error {
+	return errclass.New("WRONG_COMMAND_FOR_OBJECT_TYPE", "operation", operation, "requiredType", required,
+		"objectName", strings.Join([]string{catalog.Name, t.Database, t.Name}, "."), "foundType", string(t.Kind), "alternative", alternative)
+}
+
+// newTable makes a table known. It has the columns that were given, or those of the query whose rows go into it.
+func (s *Session) newTable(t catalog.Table) (catalog.Table, error) {
+	return s.enterTable(t, func(t catalog.Table) error { return s.server.tables.Create(t, false) })
+}
+
+// filledTable makes a table known, for good when fill has brought its rows.
+func (s *Session) filledTable(t catalog.Table, fill func(catalog.Table) error) error {
+	t, err := s.enterTable(t, s.server.tables.Begin)
 	if err != nil {
 		return err
 	}
-	if !ok {
-		if st.IfExists {
-			return nil
+	if err = fill(t); err == nil {
+		if now, ok, ferr := s.server.tables.Find(t.Database, t.Name); ok && ferr == nil {
+			t = now // with what writing has told
 		}
-		return s.notFound(st.Name)
+		err = s.server.tables.Create(t, true)
 	}
-	if t.Kind == catalog.View {
-		return errclass.New("EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE", "viewName", errclass.Ident(catalog.Name, db, name), "operation", "DROP TABLE")
-	}
-	if _, _, err := s.server.tables.Drop(db, name); err != nil {
-		return err
-	}
-	return s.dropFiles(t)
+	return s.orUndo(t, err)
 }
 
-func (s *Session) dropFiles(t catalog.Table) error {
-	if t.Kind != catalog.Managed {
-		return nil
-	}
-	return s.server.Runtime.FS.RemoveAll(t.Location)
-}
-
-func (s *Session) truncate(st *plan.Truncate) error {
-	t, err := s.table(st.Table)
-	if err != nil {
-		return err
-	}
-	if len(st.Partition) > 0 || t.Kind != catalog.Managed {
-		return errclass.New("UNSUPPORTED_FEATURE.TABLE_OPERATION", "tableName", errclass.Ident(t.Name), "operation", "TRUNCATE")
-	}
-	fsys := s.server.Runtime.FS
-	if err := fsys.RemoveAll(t.Location); err != nil {
-		return err
-	}
-	return fsys.MkdirAll(t.Location)
-}
-
-// newTable makes a table known. schema is that of the columns given, or of the query whose rows go into it.
-func (s *Session) newTable(t catalog.Table, replace bool) (catalog.Table, error) {
+func (s *Session) enterTable(t catalog.Table, enter func(catalog.Table) error) (catalog.Table, error) {
 	if t.Format == "" {
-		t.Format = s.Conf.Value(KeySource)
+		t.Format = s.Conf.Value(setting.Source)
 	}
 	if source.Lookup(t.Format) == nil && sink.Lookup(t.Format) == nil {
 		return t, errclass.New("DATA_SOURCE_NOT_FOUND", "provider", t.Format)
@@ -222,7 +191,12 @@ func (s *Session) newTable(t catalog.Table, replace bool) (catalog.Table, error)
 	t.Created = s.server.Runtime.Clock.Now().UTC()
 	for _, p := range t.PartitionBy {
 		if t.Schema.IndexFold(p) < 0 {
-			return t, errclass.New("PARTITION_COLUMN_NOT_FOUND", "column", errclass.Ident(p), "schema", t.Schema.SQL())
+			var cols []string
+			for _, name := range t.Schema.Names() {
+				cols = append(cols, errclass.Ident(name))
+			}
+			return t, errclass.New("COLUMN_NOT_DEFINED_IN_TABLE", "colType", "partition", "colName", errclass.Ident(p),
+				"tableName", errclass.Ident(catalog.Name, t.Database, t.Name), "tableCols", strings.Join(cols, ", "))
 		}
 	}
 	t.Schema = partitionsLast(types.NullableSchema(t.Schema), t.PartitionBy)
@@ -238,10 +212,21 @@ func (s *Session) newTable(t catalog.Table, replace bool) (catalog.Table, error)
 			return t, err
 		}
 	}
-	if err := s.server.tables.Create(t, replace); err != nil {
+	if err := checkBuckets(&t); err != nil {
 		return t, err
 	}
-	return t, s.server.Runtime.FS.MkdirAll(t.Location)
+	if t.Unknown, err = s.strangers(t); err != nil {
+		return t, err
+	}
+	if t.Kind == catalog.Managed {
+		if err := s.server.tables.Vacant(t); err != nil {
+			return t, err
+		}
+	}
+	if err := s.server.Runtime.FS.MkdirAll(t.Location); err != nil {
+		return t, err
+	}
+	return t, enter(t)
 }
 
 // partitionsLast moves partition columns behind the others, where they are when files are read.
@@ -266,83 +251,13 @@ func partitionsLast(st types.StructType, by []string) types.StructType {
 	return out
 }
 
-// createTable runs CREATE TABLE and its kin.
-func (s *Session) createTable(ctx context.Context, st *plan.CreateTable) error {
-	db, name, err := s.tableName(st.Name)
-	if err != nil {
-		return err
-	}
-	old, exists, err := s.server.tables.Find(db, name)
-	if err != nil {
-		return err
-	}
-	switch {
-	case exists && st.IfNotExists:
-		return nil
-	case exists && !st.Replace:
-		return errclass.New("TABLE_OR_VIEW_ALREADY_EXISTS", "relationName", errclass.Ident(catalog.Name, db, name))
-	case !exists && st.MustExist:
-		return s.notFound(st.Name)
-	case len(st.ClusterBy) > 0:
-		return errclass.New("UNSUPPORTED_FEATURE.STATEMENT", "statement", "CREATE TABLE with CLUSTER BY")
-	}
-	t := catalog.Table{
-		Database: db, Name: name, Format: st.Format, Location: st.Location, Options: st.Options, Properties: st.Properties, Comment: st.Comment,
-	}
-	if p, ok := sink.Options(st.Options).Get("path"); ok && t.Location == "" {
-		t.Location = p
-	}
-	for _, c := range st.Columns {
-		if c.Default != nil || c.Generated != nil {
-			return errclass.New("UNSUPPORTED_FEATURE.STATEMENT", "statement", "CREATE TABLE with default or generated columns")
-		}
-		t.Schema.Fields = append(t.Schema.Fields, c.Field)
-	}
-	for _, p := range st.Partitions {
-		col, ok := p.Args[0].(*plan.Column)
-		if p.Name != "identity" || !ok {
-			return errclass.New("UNSUPPORTED_FEATURE.STATEMENT", "statement", "CREATE TABLE partitioned by "+p.Name)
-		}
-		t.PartitionBy = append(t.PartitionBy, col.Parts[len(col.Parts)-1])
-	}
-	if exists {
-		if err := s.dropFiles(old); err != nil {
-			return err
-		}
-	}
-	if st.Query == nil {
-		if len(t.Schema.Fields) == 0 {
-			// Files that are there already tell their columns.
-			n, err := s.Analyze(ctx, &plan.Read{Format: orDefault(t.Format, s.Conf.Value(KeySource)), Options: t.Options, Paths: []string{t.Location}})
-			if err != nil {
-				return err
-			}
-			t.Schema = plan.Schema(n)
-		}
-		_, err = s.newTable(t, st.Replace)
-		return err
-	}
-	n, err := s.Analyze(ctx, st.Query)
-	if err != nil {
-		return err
-	}
-	t.Schema = plan.Schema(n)
-	if t, err = s.newTable(t, st.Replace); err != nil {
-		return err
-	}
-	_, err = s.fill(ctx, t, n, sink.Append, nil)
-	return s.orUndo(t, err)
-}
-
 // orUndo removes a table that was made for rows which did not come.
 func (s *Session) orUndo(t catalog.Table, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, _, derr := s.server.tables.Drop(t.Database, t.Name); derr != nil {
-		return errors.Join(err, derr)
-	}
-	return errors.Join(err, s.dropFiles(t))
+	_, _, derr := s.server.tables.Drop(t.Database, t.Name)
+	return errors.Join(err, derr)
 }
 
 func orDefault(v, otherwise string) string {

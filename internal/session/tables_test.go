@@ -33,7 +33,7 @@ func TestTables(t *testing.T) {
 	s.want("TRUNCATE TABLE u; SELECT a FROM u")
 	s.want("DROP TABLE u; DROP TABLE IF EXISTS u; SHOW TABLES", "default|t|false")
 	s.fails("DROP TABLE u", "TABLE_OR_VIEW_NOT_FOUND")
-	s.fails("DROP VIEW t", "EXPECT_VIEW_NOT_TABLE.NO_ALTERNATIVE")
+	s.fails("DROP VIEW t", "WRONG_COMMAND_FOR_OBJECT_TYPE")
 	// Another server over the same warehouse knows the table.
 	again := &shell{session.NewServer(s.Runtime(), nil).New("me", s.ID), t, nil}
 	again.want("SELECT count(*) FROM t", "3")
@@ -45,7 +45,51 @@ func TestPartitionedTables(t *testing.T) {
 	s.want("INSERT INTO p VALUES (1, DATE'2020-01-01', 'x'), (2, NULL, 'y'); INSERT INTO p PARTITION (k = 'z') VALUES (3, NULL)")
 	s.want("SELECT a, k FROM p ORDER BY a", "1|x", "2|y", "3|z")
 	s.want("INSERT OVERWRITE p PARTITION (k = 'z') VALUES (30, NULL); SELECT a, k FROM p ORDER BY a", "1|x", "2|y", "30|z")
-	s.fails("CREATE TABLE q (a INT) USING parquet PARTITIONED BY (nope)", "PARTITION_COLUMN_NOT_FOUND")
+	s.fails("CREATE TABLE q (a INT) USING parquet PARTITIONED BY (nope)", "COLUMN_NOT_DEFINED_IN_TABLE")
+}
+
+// What SHOW PARTITIONS lists is found in the table's directory, one directory a column.
+func TestShowPartitions(t *testing.T) {
+	s := newShell(t)
+	s.want("CREATE TABLE p (a INT, k INT, l STRING) USING parquet PARTITIONED BY (k, l); SHOW PARTITIONS p")
+	s.want("INSERT INTO p VALUES (1, 1, 'a b'), (2, 2, NULL), (3, 1, 'x/y'); SHOW PARTITIONS p",
+		"k=1/l=a b", "k=1/l=x%2Fy", "k=2/l=__HIVE_DEFAULT_PARTITION__")
+	s.fails("SHOW PARTITIONS p PARTITION (z = 1)", "PARTITIONS_NOT_FOUND")
+	s.want("CREATE TABLE q (a INT) USING parquet; CREATE TEMPORARY VIEW v AS SELECT 1")
+	s.fails("SHOW PARTITIONS q", "INVALID_PARTITION_OPERATION.PARTITION_SCHEMA_IS_EMPTY")
+	s.fails("SHOW PARTITIONS v", "EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE")
+	s.fails("SHOW PARTITIONS nope", "TABLE_OR_VIEW_NOT_FOUND")
+}
+
+// Spark's words are not reserved unless a setting says so.
+func TestKeywords(t *testing.T) {
+	s := newShell(t)
+	s.want("SELECT count(*), count_if(reserved), min(keyword) FROM sql_keywords()", "423|0|ADD")
+	s.want("SET spark.sql.ansi.enforceReservedKeywords=true; SELECT reserved FROM sql_keywords() WHERE keyword IN ('ADD', 'ALL')", "false", "true")
+	s.fails("SELECT * FROM sql_keywords(1)", "WRONG_NUM_ARGS.WITHOUT_SUGGESTION")
+}
+
+// Two ways to the same table mean the same plan; other options or another table do not.
+func TestSameTable(t *testing.T) {
+	s := newShell(t)
+	s.want("CREATE TABLE t (a INT) USING parquet; CREATE TABLE u (a INT) USING parquet; SELECT * FROM t")
+	meaning := func(q string) string {
+		r, err := s.SQL(context.Background(), q, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := s.Analyze(context.Background(), r.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return session.Semantics(n)
+	}
+	if meaning("TABLE t") != meaning("TABLE spark_catalog.default.t") {
+		t.Error("one table means two things")
+	}
+	if meaning("TABLE t") == meaning("TABLE u") {
+		t.Error("two tables mean the same")
+	}
 }
 
 func TestWriteTable(t *testing.T) {
@@ -91,28 +135,28 @@ func TestWriteTable(t *testing.T) {
 func TestTableSink(t *testing.T) {
 	s := newShell(t)
 	st := types.Struct(types.NewField("a", types.Integer))
-	if _, err := s.TableSink("t", "json", st, nil, nil); err != nil {
+	if _, err := s.TableSink(t.Context(), "t", "json", st, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	s.want("DESCRIBE t", "a|int|<nil>") // made when it was not there
-	if _, err := s.TableSink("t", "JSON", types.StructType{}, nil, nil); err != nil {
+	if _, err := s.TableSink(t.Context(), "t", "JSON", types.StructType{}, nil, nil); err != nil {
 		t.Errorf("a table that is there: %v", err)
 	}
-	if _, err := s.TableSink("t", "", types.StructType{}, nil, nil); !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.TABLE_FORMAT") {
+	if _, err := s.TableSink(t.Context(), "t", "", types.StructType{}, nil, nil); !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.TABLE_FORMAT") {
 		t.Errorf("the default format: %v", err)
 	}
 	s.want("CREATE VIEW pv AS SELECT 1 AS a")
-	if _, err := s.TableSink("pv", "", st, nil, nil); !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.TABLE_IS_VIEW") {
+	if _, err := s.TableSink(t.Context(), "pv", "", st, nil, nil); !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.TABLE_IS_VIEW") {
 		t.Errorf("a view that stays: %v", err)
 	}
-	if _, err := s.TableSink("t", "parquet", st, nil, nil); !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.TABLE_FORMAT") {
+	if _, err := s.TableSink(t.Context(), "t", "parquet", st, nil, nil); !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.TABLE_FORMAT") {
 		t.Errorf("another format: %v", err)
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "kept"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.TableSink("u", "json", st, nil, map[string]string{"PATH": dir}); err != nil {
+	if _, err := s.TableSink(t.Context(), "u", "json", st, nil, map[string]string{"PATH": dir}); err != nil {
 		t.Fatal(err)
 	}
 	s.want("DROP TABLE u") // its files stay: it was made at a path
@@ -120,13 +164,13 @@ func TestTableSink(t *testing.T) {
 		t.Errorf("a table at a path: %v", err)
 	}
 	s.want("CREATE TEMPORARY VIEW v AS SELECT 1 AS a")
-	if _, err := s.TableSink("v", "", st, nil, nil); !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.TABLE_IS_VIEW") {
+	if _, err := s.TableSink(t.Context(), "v", "", st, nil, nil); !errclass.Has(err, "UNSUPPORTED_STREAMING_OPERATION.TABLE_IS_VIEW") {
 		t.Errorf("a view: %v", err)
 	}
-	if _, err := s.TableSink("m", "memory", st, nil, nil); !errclass.Has(err, "DATA_SOURCE_NOT_FOUND") {
+	if _, err := s.TableSink(t.Context(), "m", "memory", st, nil, nil); !errclass.Has(err, "DATA_SOURCE_NOT_FOUND") {
 		t.Errorf("in memory: %v", err)
 	}
-	if _, err := s.TableSink("nope.t", "", st, nil, nil); !errclass.Has(err, "SCHEMA_NOT_FOUND") {
+	if _, err := s.TableSink(t.Context(), "nope.t", "", st, nil, nil); !errclass.Has(err, "SCHEMA_NOT_FOUND") {
 		t.Errorf("no such database: %v", err)
 	}
 }

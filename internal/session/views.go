@@ -95,6 +95,11 @@ func (s *Session) PutView(name string, n plan.Node, global, replace bool) error 
 	if global {
 		vs, shown = &s.server.globals, errclass.Ident(globalNamespace, name)
 	}
+	if old, ok := vs.find(name); ok && replace {
+		if err := s.forgetView(old, n); err != nil {
+			return err
+		}
+	}
 	if !vs.put(name, n, replace) {
 		return errclass.New("TEMP_TABLE_OR_VIEW_ALREADY_EXISTS", "relationName", shown)
 	}
@@ -117,12 +122,47 @@ func (s *Session) KeepTable(name string, t source.Batch) error {
 	return s.PutView(name, scan, false, true)
 }
 
+// relister is implemented by tables that fix what they read when they are opened.
+type relister interface {
+	// Relisted is the table as it is now: itself when it would not have changed.
+	Relisted(ctx context.Context) (source.Table, error)
+}
+
+// listedAgain has the tables of the catalog in a view's plan look for their files again. What cannot be found now is as it was.
+func listedAgain(n plan.Node) plan.Node {
+	again, err := plan.TransformUp(n, func(n plan.Node) (plan.Node, error) {
+		scan, ok := n.(*plan.Scan)
+		if !ok || scan.Stream {
+			return n, nil
+		}
+		r, ok := scan.Source.(relister)
+		if !ok {
+			return n, nil
+		}
+		t, err := r.Relisted(context.Background())
+		if err != nil || t == scan.Source {
+			return n, nil
+		}
+		c := *scan
+		c.Source = t
+		return &c, nil
+	})
+	if err != nil {
+		return n
+	}
+	return again
+}
+
 // DropView removes a temporary view and tells whether there was one.
 func (s *Session) DropView(name string, global bool) bool {
+	vs := &s.views
 	if global {
-		return s.server.globals.drop(name)
+		vs = &s.server.globals
 	}
-	return s.views.drop(name)
+	if n, ok := vs.find(name); ok {
+		_ = s.forgetView(n, nil) // files for scratch that could not be removed are no reason to keep a view
+	}
+	return vs.drop(name)
 }
 
 // viewName checks the name of a temporary view in a statement.

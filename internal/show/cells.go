@@ -57,6 +57,13 @@ func (f Format) Cells(v *vec.Vector) ([]string, error) {
 		if err := f.structs(out, v); err != nil {
 			return nil, err
 		}
+	case types.VariantType: // as JSON, which differs from a cast in the quotes of strings
+		write := fn.TextWriter(t, &fn.Binding{ANSI: true, Zone: f.Zone})
+		for i := range out {
+			if !v.IsNull(i) {
+				out[i] = string(write(nil, v, i))
+			}
+		}
 	case types.NullType:
 	default:
 		if err := f.cast(out, v, t); err != nil {

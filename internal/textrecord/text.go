@@ -27,3 +27,26 @@ func Valid(text []byte) []byte {
 	}
 	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
 }
+
+// LineEnd is the position of the line break at or after i, or end.
+func LineEnd(text []byte, i, end int) int {
+	line := text[i:end]
+	if n := bytes.IndexByte(line, '\n'); n >= 0 {
+		line = line[:n]
+	}
+	if n := bytes.IndexByte(line, '\r'); n >= 0 {
+		line = line[:n]
+	}
+	return i + len(line)
+}
+
+// AfterBreak passes the line break at i: a line feed, a carriage return, or both.
+func AfterBreak(text []byte, i, end int) int {
+	if i+1 < end && text[i] == '\r' && text[i+1] == '\n' {
+		return i + 2
+	}
+	return i + 1
+}
+
+// NextLine is where the line after that at i begins.
+func NextLine(text []byte, i, end int) int { return AfterBreak(text, LineEnd(text, i, end), end) }

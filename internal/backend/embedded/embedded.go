@@ -121,6 +121,11 @@ func (b *Backend) RegisterFunction(s backend.Session, id string, f any) error {
 	return plain(b.svc.RegisterFunction(s.UserID, s.ID, id, f))
 }
 
+// NameFunction implements backend.Functions.
+func (b *Backend) NameFunction(s backend.Session, name string, f any) error {
+	return plain(b.svc.NameFunction(s.UserID, s.ID, name, f))
+}
+
 // Execute implements backend.Backend.
 func (b *Backend) Execute(ctx context.Context, req *connectpb.ExecutePlanRequest) (backend.Responses, error) {
 	req, err := wire(b, req)
@@ -164,7 +169,7 @@ func plain(err error) error {
 		return err // io.EOF, or the end of the caller's context
 	}
 	out := &errclass.Error{
-		Class: e.Class, SQLState: e.SQLState, Params: e.Params, Message: e.Message, Kind: errclass.Other, JavaClasses: e.Classes(),
+		Class: e.Told(), SQLState: e.SQLState, Params: e.Params, Message: e.Message, Kind: errclass.Other, JavaClasses: e.Classes(),
 	}
 	for _, c := range e.Context {
 		c.SQL = ""
