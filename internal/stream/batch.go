@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/millrace/millrace/internal/exec"
+	"github.com/millrace/millrace/internal/exec/spill"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/state"
@@ -33,7 +34,7 @@ type batchResult struct {
 
 // runBatch runs the batch at hand as it is logged: rows, clock and watermark come from the log and nowhere else, so that a batch run
 // again is the same batch.
-func (d *driver) runBatch(ctx context.Context) (*batchResult, error) {
+func (d *driver) runBatch(ctx context.Context) (_ *batchResult, err error) {
 	meta := d.logged.Metadata
 	r := &batchResult{id: d.batch, watermarkMs: meta.BatchWatermarkMs}
 	for _, in := range d.inputs {
@@ -46,6 +47,8 @@ func (d *driver) runBatch(ctx context.Context) (*batchResult, error) {
 	}
 	d.q.setStatus(func(s *Status) { s.IsDataAvailable = r.news })
 	t := d.task
+	t.Memory = spill.NewScope(d.rt)
+	defer t.Memory.CloseInto(&err)
 	t.Batch = &expr.BatchParams{Now: meta.BatchTimestampMs * 1000, Ran: d.rt.Clock.Now().UnixMicro(), Zone: d.zone, Seed: d.batch}
 	t.Inputs = map[uint64]exec.Input{}
 	t.Observed = &exec.Observed{}
@@ -66,7 +69,7 @@ func (d *driver) runBatch(ctx context.Context) (*batchResult, error) {
 		}
 	}
 	var batch *stateful.Batch
-	if err := d.clock.timed("queryPlanning", func() error { batch = d.bind(meta.BatchWatermarkMs); return nil }); err != nil {
+	if err := d.clock.timed("queryPlanning", func() error { batch = d.bind(meta.BatchWatermarkMs); return d.plan.refusal }); err != nil {
 		return nil, err
 	}
 	t.Streaming = batch
@@ -99,8 +102,15 @@ func (d *driver) bind(watermarkMs int64) *stateful.Batch {
 	return b
 }
 
-// execute computes the batch into the sink and makes state and sink durable, in this order: a sink that has committed is proof that
-// the state is there.
+// stager is a sink of whose batches nothing can be seen before they are committed, and whose files are made durable in one round with
+// the state of the batch.
+type stager interface {
+	// Stage adds what makes a batch part of the output to a round, when all its writers are closed. Commit follows when the round is
+	// done, Abort when it has failed.
+	Stage(ctx context.Context, out sink.Batch, messages []sink.Message, r *fs.Round) error
+}
+
+// execute computes the batch into the sink and makes state and output durable. A crash anywhere in it has the batch run again.
 func (d *driver) execute(ctx context.Context, t *exec.Task, batch *stateful.Batch, r *batchResult) error {
 	if err := load(ctx, d.plan.operators, d.batch); err != nil {
 		return err
@@ -110,11 +120,11 @@ func (d *driver) execute(ctx context.Context, t *exec.Task, batch *stateful.Batc
 		return err
 	}
 	r.skipped = skip
-	if skip && len(d.plan.operators) == 0 && len(d.plan.watermarks) == 0 {
-		return nil
+	if skip && len(d.plan.operators) == 0 && len(d.plan.watermarks) == 0 && len(d.sides) == 0 {
+		return d.awaitLog(ctx)
 	}
 	if skip {
-		out = nil // the rows are computed all the same: for the state and the watermark
+		out = nil // the rows are computed all the same: for the state, the watermark and what leaves beside the result
 	}
 	sides, err := d.beginSides(ctx, batch)
 	var messages []sink.Message
@@ -128,16 +138,8 @@ func (d *driver) execute(ctx context.Context, t *exec.Task, batch *stateful.Batc
 		err = d.observe(ctx, t, r)
 	}
 	if err == nil {
-		began := d.rt.Clock.Now()
-		err = d.saveState(ctx)
-		r.commitMs = d.rt.Clock.Now().Sub(began).Milliseconds()
-	}
-	if err == nil {
 		r.aside = d.leftAside(sides)
-		err = sides.commit(ctx) // like one before it: what is written is skipped when the batch is run again
-	}
-	if err == nil && out != nil {
-		err = out.Commit(ctx, messages)
+		err = d.save(ctx, sides, out, messages, r)
 	}
 	if err != nil {
 		if out != nil {
@@ -148,11 +150,53 @@ func (d *driver) execute(ctx context.Context, t *exec.Task, batch *stateful.Batc
 	return err
 }
 
+// save makes a batch durable that has been computed. All files are written and synced first, side by side. They get their names when the
+// batch is in the offset log: state, side outputs, output. Of a power cut right after that any of these may be left. That is why the batch
+// is done only when all are durable, and runs again otherwise: each log skips what it has, and the state is written anew.
+func (d *driver) save(ctx context.Context, sides *sideBatch, out sink.Batch, messages []sink.Message, b *batchResult) error {
+	began := d.rt.Clock.Now()
+	var r fs.Round
+	err := d.stageState(ctx, &r)
+	if err == nil {
+		err = sides.stage(ctx, &r)
+	}
+	if d.hides && out != nil && err == nil {
+		err = d.sink.(stager).Stage(ctx, out, messages, &r)
+	}
+	if err != nil {
+		return errors.Join(err, r.Discard())
+	}
+	if err := r.Sync(ctx); err != nil {
+		return err
+	}
+	waited, err := d.clock.apart("addBatch", "walCommit", func() error { return d.awaitLog(ctx) })
+	if err != nil {
+		return errors.Join(err, r.Discard())
+	}
+	if err := r.Commit(ctx); err != nil {
+		return err
+	}
+	b.commitMs = (d.rt.Clock.Now().Sub(began) - waited).Milliseconds()
+	if err := sides.commit(ctx); err != nil {
+		return err
+	}
+	if out == nil {
+		return nil
+	}
+	return out.Commit(ctx, messages)
+}
+
+// counter is a batch of a sink that wants to know of how many parts the result is: writers are opened for those with rows alone.
+type counter interface{ Parts(n int) }
+
 // write runs the plan and hands the rows to the sink, part by part.
 func (d *driver) write(ctx context.Context, t *exec.Task, out sink.Batch, r *batchResult) ([]sink.Message, error) {
 	parts, err := d.plan.root.Parts(ctx, t)
 	if err != nil {
 		return nil, err
+	}
+	if c, ok := out.(counter); ok {
+		c.Parts(parts.N)
 	}
 	schema := types.ArrowSchema(d.plan.schema, types.ArrowOptions{})
 	written := make([]sink.Message, parts.N)
@@ -220,39 +264,25 @@ func (p *partWriter) abort() {
 	}
 }
 
-// saveState writes the changes of all operators and makes them durable in one round.
-func (d *driver) saveState(ctx context.Context) error {
-	if len(d.plan.operators) == 0 {
-		return nil
-	}
-	var r fs.Round
+// stageState adds the changes of all operators to a round.
+func (d *driver) stageState(ctx context.Context, r *fs.Round) error {
 	for i, o := range d.plan.operators {
 		if d.batch == 0 {
 			s, err := d.ck.StageOperator(o.describe(i, d.frozen.partitions))
 			if err != nil {
-				return errors.Join(err, discard(&r))
+				return err
 			}
 			if s != nil {
 				r.Publish(s)
 			} else {
-				d.ck.SyncOperator(&r, int64(i))
+				d.ck.SyncOperator(r, int64(i))
 			}
 		}
 		s, err := o.store.Prepare(ctx)
 		if err != nil {
-			return errors.Join(err, discard(&r))
+			return err
 		}
 		r.Publish(s)
-	}
-	return r.Commit(ctx)
-}
-
-// discard removes the files of a round that will not be committed.
-func discard(r *fs.Round) error {
-	done, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := r.Commit(done); !errors.Is(err, context.Canceled) {
-		return err
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -68,11 +67,11 @@ func (w *world) closing() {
 // wants the rows that a run without a crash gives: none lost, none twice, and batches that ran twice the same.
 func TestCrashEverywhere(t *testing.T) {
 	for _, c := range crashQueries {
-		for _, again := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s again=%t", c.name, again), func(t *testing.T) {
+		for _, kind := range []string{"once", "again", "hiding"} {
+			t.Run(c.name+" "+kind, func(t *testing.T) {
 				outcome := func(k int) (rows string, hit bool) {
 					w := newWorld(t)
-					w.sink.Again = again
+					w.sink.Again, w.sink.Hides = kind == "again", kind == "hiding"
 					w.feed(c.feed)
 					if k > 0 {
 						hit = w.crashing(c.query, c.mode, k)
@@ -119,6 +118,7 @@ func TestCrashesAtRandom(t *testing.T) {
 		c := rapid.SampledFrom(crashQueries).Draw(r, "query")
 		w := newWorld(t)
 		w.sink.Again = rapid.Bool().Draw(r, "again")
+		w.sink.Hides = rapid.Bool().Draw(r, "hides")
 		w.feed(c.feed)
 		for range rapid.IntRange(1, 4).Draw(r, "crashes") {
 			w.crashing(c.query, c.mode, rapid.IntRange(1, 120).Draw(r, "at"))

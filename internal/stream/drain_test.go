@@ -68,7 +68,7 @@ func TestDrainWhileResting(t *testing.T) {
 	if err := qs[0].ProcessAllAvailable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := w.m.Drain(ctx); err != nil {
 		t.Fatal(err)

@@ -37,6 +37,8 @@ type driver struct {
 	ck      *checkpoint.Checkpoint
 	// fsys is the runtime's, but for temporary checkpoints: those need not survive a crash, and nobody waits for the disk.
 	fsys fs.FS
+	// hides is set when nothing of a batch can be seen before it is committed: see stager.
+	hides bool
 	// eager is set when commits are not put off: something outside of the engine has seen the batch.
 	eager bool
 
@@ -50,8 +52,9 @@ type driver struct {
 	forgot  generation
 	tracker *tracker
 	inputs  []*input
-	task    exec.Task // what all batches have in common
-	noData  bool      // batches without data may run
+	news    chan struct{} // holds a token when a source has heard of something new
+	task    exec.Task     // what all batches have in common
+	noData  bool          // batches without data may run
 	optIn   optIn
 	sides   []*side
 	closing bool // what is open is closed by one last batch: see closeAll
@@ -63,6 +66,8 @@ type driver struct {
 	ran        bool    // a batch has run in this run
 	stampMs    int64   // the time that the latest batch was given
 	pending    *commit // done and not yet written down
+	logging    *logging
+	purging    *logging
 
 	clock reporter
 	late  []int64 // scratch, by operator
@@ -72,10 +77,18 @@ type driver struct {
 // run is the query's goroutine.
 func (d *driver) run() {
 	err := d.guarded()
+	for _, await := range []func() error{func() error { return d.awaitLog(d.ctx) }, d.awaitPurge} {
+		if aerr := await(); aerr != nil {
+			err = errors.Join(err, aerr)
+		}
+	}
 	// What was done stays done: a batch whose commit still waits is not to be run again.
 	err = errors.Join(err, d.flush(context.WithoutCancel(d.ctx)))
 	if d.q.isStopping() && d.ctx.Err() != nil {
 		err = nil // whatever a batch said that was interrupted
+	}
+	if broken := d.q.breakage(); broken != nil {
+		err = broken
 	}
 	if err != nil {
 		abort(d.plan.operators)
@@ -146,7 +159,7 @@ func (d *driver) step(ctx context.Context, limit source.Limit) (ran bool, err er
 		in.from = in.start
 	}
 	if d.logged == nil {
-		planned, err := d.construct(ctx, limit) // the offsets are logged: from now on the batch is run as logged
+		planned, err := d.construct(ctx, limit) // once the offsets are logged the batch is run as logged, until then it is planned afresh
 		if err != nil {
 			return false, err
 		}
@@ -181,8 +194,8 @@ func (d *driver) step(ctx context.Context, limit source.Limit) (ran bool, err er
 // rest ends a trigger that has found nothing to do.
 func (d *driver) rest(ctx context.Context, look int64) error {
 	d.q.say("Waiting for data to arrive")
-	if err := d.flush(ctx); err != nil {
-		return err
+	if err := errors.Join(d.flush(ctx), d.awaitPurge()); err != nil {
+		return err // now, while somebody may wait for the data, and not in the next batch
 	}
 	d.clock.idle()
 	d.q.nothing(look)
@@ -221,31 +234,18 @@ func (d *driver) construct(ctx context.Context, limit source.Limit) (planned boo
 	if d.optIn.perInput {
 		o.Metadata.InputWatermarksMs = d.tracker.inputs()
 	}
-	for _, in := range d.inputs {
-		o.Offsets = append(o.Offsets, in.end)
+	for _, i := range d.plan.uses {
+		o.Offsets = append(o.Offsets, d.inputs[i].end)
 	}
 	d.q.say("Writing offsets to log")
 	if err := d.clock.timed("walCommit", func() error { return d.log(ctx, o) }); err != nil {
 		return false, err
 	}
-	if d.moved {
-		d.moved = false
-		if err := errors.Join(d.settle(ctx), d.ck.ForgetRepartition()); err != nil {
-			return false, err
-		}
-	}
 	d.logged = &o
-	if d.batch == 0 {
+	if d.early() {
 		return true, nil
 	}
-	for _, in := range d.inputs {
-		if in.start != nil {
-			if err := in.stream.Commit(ctx, in.start); err != nil {
-				return false, err
-			}
-		}
-	}
-	return true, d.purge()
+	return true, d.clock.timed("walCommit", func() error { return d.awaitLog(ctx) })
 }
 
 // hasNews tells whether a source has something for the batch that is being planned.

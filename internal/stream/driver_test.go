@@ -532,6 +532,28 @@ func TestManualClock(t *testing.T) {
 	}
 }
 
+// TestHeardOf: a source that hears of rows by itself is looked at at once, any other when the polling delay is over.
+func TestHeardOf(t *testing.T) {
+	for hears, want := range map[bool]time.Duration{true: 0, false: time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			w, s := simple(t)
+			s.Hears = hears
+			w.conf[keyPollingDelay] = "3600000"
+			q := w.start(w.request(w.query("SELECT k FROM e"), "append", Trigger{}))
+			synctest.Wait() // it has looked, and waits
+			began := time.Now()
+			s.Add(row("a", 1))
+			for len(w.sink.All()) == 0 && time.Since(began) < 2*time.Hour {
+				time.Sleep(time.Minute)
+			}
+			if took := time.Since(began).Truncate(2 * time.Minute); took != want {
+				t.Errorf("hears=%t: the batch came after %s, want %s", hears, took, want)
+			}
+			w.stop(q)
+		})
+	}
+}
+
 func TestContinuousRunsEpochs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := simple(t)

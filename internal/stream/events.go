@@ -78,7 +78,7 @@ func failure(e *errclass.Error) (text, class string) {
 		}
 		return "java.lang.RuntimeException: " + e.Cause.Error(), ""
 	}
-	return c.Classes()[0] + ": " + c.Detail(), c.Class
+	return c.Classes()[0] + ": " + c.Detail(), c.Told()
 }
 
 // maxQueued bounds what waits for a slow listener; what comes on top is dropped and logged.

@@ -74,7 +74,7 @@ func freeze(logged *checkpoint.OffsetSeq, conf Conf, cores int, stateful bool) (
 // openProvider makes the provider of the checkpoint's state.
 func (d *driver) openProvider() (state.Provider, error) {
 	if d.frozen.provider != lsm.Name {
-		return mem.Provider{FS: d.ck.FS()}, nil
+		return mem.Provider{FS: d.ck.FS(), Log: d.rt.Log, Merges: &d.m.registry.merges}, nil
 	}
 	limit, err := lsm.ParseLimit(d.conf.Value(lsm.LimitKey))
 	return lsm.Provider{FS: d.ck.FS(), Memory: &d.m.registry.memory, Limit: limit}, err

@@ -30,7 +30,7 @@ func (c *compiler) join(p *physical.Planner, n *plan.Join) (exec.Op, error) {
 		}
 		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.JOIN_WITHOUT_EQUALITY", "condition", text)
 	}
-	op := &stateful.Join{Kind: kind}
+	op := &stateful.Join{Kind: kind, Operator: c.reserve()}
 	var leftKeys, rightKeys []plan.Expr
 	for _, k := range keys {
 		leftKeys, rightKeys = append(leftKeys, k.Left), append(rightKeys, k.Right)
@@ -53,14 +53,13 @@ func (c *compiler) join(p *physical.Planner, n *plan.Join) (exec.Op, error) {
 		}
 		op.Cond = &cond
 	}
-	op.Operator = len(c.out.operators)
 	if op.Left.TimeColumn >= 0 {
 		c.late(n.Left, op.Operator, "left")
 	}
 	if op.Right.TimeColumn >= 0 {
 		c.late(n.Right, op.Operator, "right")
 	}
-	c.add(&operator{
+	c.add(op.Operator, &operator{
 		op: op, name: "symmetricHashJoin", meaning: joinMeaning(c.out, n, keys), hitsPerBatch: 1,
 		cleans: op.Left.Expiry >= 0 || op.Right.Expiry >= 0, stores: joinStores,
 	})
@@ -117,6 +116,7 @@ func (c *compiler) joinSide(p *physical.Planner, n *plan.Join, child plan.Node, 
 		}
 		s.In = &exec.Project{In: in, Cols: append(cols, computed...)}
 	}
+	c.oneEventTime("a join", out)
 	for i, a := range out {
 		s.Names = append(s.Names, a.Name)
 		if s.TimeColumn < 0 && carriesEventTime(a) {

@@ -175,6 +175,9 @@ func isWindow(e plan.Expr) bool {
 
 func (m *meaning) aggregate(b *strings.Builder, a *plan.Agg) {
 	b.WriteString(a.Fn.Name)
+	if a.Fn.ID != "" { // a program's: its state is bytes, and only the name of their column tells of what
+		b.WriteString(" with " + a.Bound.State[0].Name)
+	}
 	b.WriteByte('(')
 	if a.Distinct {
 		b.WriteString("distinct ")

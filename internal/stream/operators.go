@@ -29,6 +29,8 @@ type operator struct {
 	carry  []int // then: for each value column the stored one, or -1
 	// single is set for state that is one partition whatever the number of shuffle partitions is.
 	single bool
+	// twice is set when Spark, which runs the operator twice, reports everything twice over, unless there is but one partition.
+	twice bool
 	// uncounted is set when progress counts no stores.
 	uncounted bool
 	// cleans is set when an advance of the watermark is reason for a batch without data.
@@ -266,11 +268,28 @@ func (o *operator) report(figures *stateful.OpStats, shuffle int, commitMs int64
 		p.CustomMetrics[metricLoad] = st.LoadTime.Milliseconds()
 		p.CustomMetrics[metricCommit] = st.CommitTime.Milliseconds()
 	}
+	if o.twice && shuffle > 1 {
+		p.double()
+	}
 	// Spark names the last five of the stores.
 	for i := max(0, shuffle-5); i < shuffle; i++ {
 		p.CustomMetrics["SnapshotLastUploaded.partition_"+strconv.Itoa(i)+"_default"] = -1
 	}
 	return p
+}
+
+func (s *StateOperatorProgress) double() {
+	for _, n := range []*int64{
+		&s.NumRowsTotal, &s.NumRowsUpdated, &s.NumRowsRemoved, &s.AllUpdatesTimeMs, &s.AllRemovalsTimeMs, &s.CommitTimeMs, &s.MemoryUsedBytes,
+		&s.NumRowsDroppedByWatermark, &s.NumStateStoreInstances,
+	} {
+		*n *= 2
+	}
+	for name := range s.CustomMetrics {
+		if name != metricLateRows {
+			s.CustomMetrics[name] *= 2
+		}
+	}
 }
 
 // idle is the last report of the operator as it stands in reports of triggers without a batch.

@@ -2,7 +2,7 @@ package stream
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -20,9 +20,12 @@ type compiled struct {
 	analysed, optimised plan.Node
 	root                exec.Op
 	schema              types.StructType // of the result
-	sources             []*sourcePlan    // in the order of their first use: their position in the offset log
+	sources             []*sourcePlan    // in the order of their first use: the numbers of their logs
+	uses                []int            // the source of each use of one, in the order of the plan: the lines of the offset log
 	operators           []*operator      // by number
 	watermarks          []*watermark     // in the order in which they stand in the plan, the topmost first
+	refusal             error            // what the first batch fails with when it is planned
+	timed               bool             // the query was written with a watermark, whatever the optimiser left of it
 	observed            []*exec.Observe
 	late                []*latePlace // where rows may be late, if anybody asks
 }
@@ -52,7 +55,11 @@ type compiler struct {
 	// single is set when one watermark serves for all operators (statefulOperator.allowMultiple=false): then a second withWatermark
 	// may stand above a first.
 	single bool
-	asides map[plan.ID]*stateful.LateRows
+	// mergeFirst makes sessions of a batch's rows before late ones are dropped.
+	mergeFirst bool
+	asides     map[plan.ID]*stateful.LateRows
+	// twice are the nodes whose operators report twice what they do.
+	twice map[plan.Node]bool
 	// letters is set when rows for which an expression fails leave the query; sites counts the places where they may.
 	letters bool
 	sites   int
@@ -63,13 +70,18 @@ type compiler struct {
 func compile(analysed plan.Node, mode stateful.Mode, conf Conf, zone *time.Location, now time.Time, asked optIn) (*compiled, error) {
 	c := &compiler{mode: mode, out: &compiled{analysed: analysed}, byID: map[plan.ID]*sourcePlan{}, asides: map[plan.ID]*stateful.LateRows{}}
 	c.zone, c.letters = zone, asked.deadPath != ""
-	c.single = !conf.Bool(keyAllowMultiple)
-	if err := c.findSources(analysed); err != nil {
+	c.single, c.mergeFirst = !conf.Bool(keyAllowMultiple), conf.Bool(keyMergeSessions)
+	if err := c.findSources(analysed, plan.IDSet{}, false); err != nil {
 		return nil, err
 	}
 	if err := c.checkWatermarks(analysed); err != nil {
 		return nil, err
 	}
+	plan.Walk(analysed, func(n plan.Node) bool {
+		w, ok := n.(*plan.Watermark)
+		c.out.timed = c.out.timed || ok && w.Streaming()
+		return !c.out.timed
+	})
 	grouped, err := plan.GroupDistinct(analysed)
 	if err != nil {
 		return nil, err
@@ -89,7 +101,7 @@ func compile(analysed plan.Node, mode stateful.Mode, conf Conf, zone *time.Locat
 	if err != nil {
 		return nil, err
 	}
-	c.out.optimised = opt
+	c.out.optimised, c.twice = opt, sampled(opt)
 	c.project(opt)
 	ph := &physical.Planner{Zone: zone, Now: now.UnixMicro(), Stateful: c}
 	if c.out.root, err = ph.Plan(opt); err != nil {
@@ -100,6 +112,9 @@ func compile(analysed plan.Node, mode stateful.Mode, conf Conf, zone *time.Locat
 		if err := c.checkLate(); err != nil {
 			return nil, err
 		}
+	}
+	if c.out.refusal == nil {
+		c.out.refusal = clockMisuse(analysed)
 	}
 	c.out.schema = physical.Schema(opt.Output())
 	return c.out, nil
@@ -124,25 +139,44 @@ func readNoMore(op exec.Op, most int64) {
 	}
 }
 
-// findSources numbers the streaming sources as they come in the analysed plan: that is their place in the offset log.
-func (c *compiler) findSources(n plan.Node) error {
-	var err error
-	plan.Walk(n, func(n plan.Node) bool {
-		s, ok := n.(*plan.Scan)
-		if !ok || !s.Stream || err != nil || c.byID[s.ID] != nil {
-			return err == nil
+// findSources numbers the streaming sources as they come in the analysed plan, and notes where each is used: a use is a line of the
+// offset log. A common table expression uses its sources once, however often it is referred to: defs are those met before.
+func (c *compiler) findSources(n plan.Node, defs plan.IDSet, again bool) error {
+	switch n := n.(type) {
+	case *plan.Aliased:
+		if n.Def != 0 {
+			again = again || defs.Has(n.Def)
+			defs[n.Def] = struct{}{}
 		}
-		table, ok := s.Source.(source.Streamer)
-		if !ok {
-			err = errclass.New("UNSUPPORTED_STREAMING_OPERATION.SOURCE", "provider", s.Name)
-			return false
+	case *plan.Scan:
+		if n.Stream {
+			return c.use(n, again)
 		}
-		p := &sourcePlan{id: s.ID, name: s.Name, table: table}
-		c.byID[s.ID] = p
-		c.out.sources = append(c.out.sources, p)
-		return true
-	})
-	return err
+	}
+	for _, in := range n.Children() {
+		if err := c.findSources(in, defs, again); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *compiler) use(s *plan.Scan, again bool) error {
+	if i := slices.IndexFunc(c.out.sources, func(p *sourcePlan) bool { return p.id == s.ID }); i >= 0 {
+		if !again {
+			c.out.uses = append(c.out.uses, i)
+		}
+		return nil
+	}
+	table, ok := s.Source.(source.Streamer)
+	if !ok {
+		return errclass.New("UNSUPPORTED_STREAMING_OPERATION.SOURCE", "provider", s.Name)
+	}
+	p := &sourcePlan{id: s.ID, name: s.Name, table: table}
+	c.byID[s.ID] = p
+	c.out.uses = append(c.out.uses, len(c.out.sources))
+	c.out.sources = append(c.out.sources, p)
+	return nil
 }
 
 // project settles which columns are read: those that any use of a source needs. Filters are left to the plan when there are
@@ -300,6 +334,7 @@ func (c *compiler) aggregate(p *physical.Planner, n *plan.Aggregate) (exec.Op, e
 	if at := physical.SessionKey(n); at >= 0 {
 		return c.session(p, n, at)
 	}
+	number := c.reserve()
 	group, result, err := p.Grouped(n)
 	if err != nil {
 		return nil, err
@@ -307,7 +342,8 @@ func (c *compiler) aggregate(p *physical.Planner, n *plan.Aggregate) (exec.Op, e
 	if err := c.checkResults(n, result); err != nil {
 		return nil, err
 	}
-	op := &stateful.Aggregate{Group: group, Operator: len(c.out.operators), TimeKey: -1}
+	c.oneEventTime("a grouping", attrsOf(n.Keys))
+	op := &stateful.Aggregate{Group: group, Operator: number, TimeKey: -1}
 	for i, k := range n.Keys {
 		if carriesEventTime(k) {
 			op.TimeKey = i
@@ -321,9 +357,10 @@ func (c *compiler) aggregate(p *physical.Planner, n *plan.Aggregate) (exec.Op, e
 		group.Look = op.CountLate
 		c.late(n.Child, op.Operator, "")
 	}
-	c.add(&operator{
+	c.add(number, &operator{
 		op: op, name: "stateStoreSave", meaning: aggregateMeaning(c.out, n), parts: aggregateParts(c.out, n, group), single: len(n.Keys) == 0,
 		keys:   keyNames(n.Keys),
+		twice:  c.twice[n],
 		cleans: c.mode != stateful.Complete, hitsPerBatch: 2,
 	})
 	result.In = op
@@ -353,7 +390,13 @@ func carriesEventTime(e plan.Expr) bool {
 	return a.EventTime || marked
 }
 
-func (c *compiler) add(o *operator) { c.out.operators = append(c.out.operators, o) }
+// reserve takes the number of an operator before its inputs are planned: as in Spark operators are numbered from the top of the plan.
+func (c *compiler) reserve() int {
+	c.out.operators = append(c.out.operators, nil)
+	return len(c.out.operators) - 1
+}
+
+func (c *compiler) add(number int, o *operator) { c.out.operators[number] = o }
 
 func (c *compiler) dedupNode(p *physical.Planner, n *plan.Dedup) (exec.Op, error) {
 	var keys []*plan.Attr
@@ -367,19 +410,19 @@ func (c *compiler) dedupNode(p *physical.Planner, n *plan.Dedup) (exec.Op, error
 	if n.AllColumns || len(keys) == 0 {
 		keys = n.Child.Output()
 	}
-	return c.dedup(p, n.Child, keys, n.WithinWatermark)
+	return c.dedup(p, n, keys)
 }
 
-func (c *compiler) dedup(p *physical.Planner, child plan.Node, keys []*plan.Attr, within bool) (exec.Op, error) {
+func (c *compiler) dedup(p *physical.Planner, n *plan.Dedup, keys []*plan.Attr) (exec.Op, error) {
+	child, within := n.Child, n.WithinWatermark
+	number := c.reserve()
 	in, err := p.Plan(child)
 	if err != nil {
 		return nil, err
 	}
 	out := child.Output()
-	if err := oneEventTime(out); err != nil {
-		return nil, err
-	}
-	op := &stateful.Dedup{In: in, Operator: len(c.out.operators), TimeKey: -1, TimeColumn: -1, Within: within}
+	c.oneEventTime("dropDuplicates", out)
+	op := &stateful.Dedup{In: in, Operator: number, TimeKey: -1, TimeColumn: -1, Within: within}
 	at := map[plan.ID]int{}
 	for i, a := range out {
 		if _, twice := at[a.ID]; !twice {
@@ -409,33 +452,14 @@ func (c *compiler) dedup(p *physical.Planner, child plan.Node, keys []*plan.Attr
 	for _, k := range keys {
 		names = append(names, k.Name)
 	}
-	c.add(&operator{
+	c.add(number, &operator{
 		op: op, name: name, meaning: dedupMeaning(c.out, child, keys), keys: names, cleans: true, hitsPerBatch: 1,
-		custom: []string{"numDroppedDuplicateRows"},
+		custom: []string{"numDroppedDuplicateRows"}, twice: c.twice[n],
 	})
 	return op, nil
 }
 
-// oneEventTime refuses to drop duplicates where several columns are event times: it would not be clear which one makes a row late.
-func oneEventTime(cols []*plan.Attr) error {
-	seen := map[plan.ID]bool{}
-	var names []string
-	for _, a := range cols {
-		if a.EventTime && !seen[a.ID] {
-			seen[a.ID] = true
-			names = append(names, errclass.Ident(a.Name))
-		}
-	}
-	if len(names) < 2 {
-		return nil
-	}
-	return errclass.New("UNSUPPORTED_STREAMING_OPERATION.OTHER", "operation", "dropDuplicates over several event time columns ("+strings.Join(names, ", ")+")")
-}
-
 func (c *compiler) limit(p *physical.Planner, n *plan.Limit) (exec.Op, error) {
-	if c.mode == stateful.Complete && grouped(n.Child) {
-		return nil, nil // the whole result is cut in every batch
-	}
 	count, err := p.Count(n.N)
 	if err != nil {
 		return nil, err
@@ -447,12 +471,16 @@ func (c *compiler) limit(p *physical.Planner, n *plan.Limit) (exec.Op, error) {
 		}
 		return op, nil
 	}
+	if c.mode == stateful.Complete && grouped(n.Child) {
+		return nil, nil // the whole result is cut in every batch
+	}
+	number := c.reserve()
 	in, err := p.Plan(n.Child)
 	if err != nil {
 		return nil, err
 	}
-	op := &stateful.Limit{In: in, N: count, Operator: len(c.out.operators)}
-	c.add(&operator{op: op, name: "globalLimit", single: true, hitsPerBatch: 1})
+	op := &stateful.Limit{In: in, N: count, Operator: number}
+	c.add(number, &operator{op: op, name: "globalLimit", single: true, hitsPerBatch: 1})
 	return op, nil
 }
 

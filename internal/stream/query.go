@@ -24,6 +24,7 @@ type Query struct {
 	status   Status
 	recent   ring
 	stopping bool
+	broken   error // what the query is to fail of, whatever it is doing
 	err      *errclass.Error
 	endedAt  time.Time
 	explain  explanation
@@ -215,6 +216,26 @@ func (q *Query) interrupt() {
 	q.stopping = true
 	q.mu.Unlock()
 	q.cancel()
+}
+
+// Break makes the query fail with an error that is not its own: somebody that it depends on has gone.
+func (q *Query) Break(err error) {
+	q.mu.Lock()
+	if q.broken == nil {
+		q.broken = err
+	}
+	q.mu.Unlock()
+	q.cancel()
+}
+
+// breakage is the error of Break; a query that is being stopped ends well.
+func (q *Query) breakage() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.stopping {
+		return nil
+	}
+	return q.broken
 }
 
 func (q *Query) isStopping() bool {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/state/lsm"
+	"github.com/millrace/millrace/internal/state/mem"
 )
 
 // Registry knows which checkpoints are in use in this process, by whichever session. Everything that runs on one runtime shares
@@ -15,6 +16,7 @@ type Registry struct {
 	active map[string]*Query // by checkpoint
 
 	memory lsm.Memory // of all states that are not in memory
+	merges mem.Merges // of those that are
 }
 
 // NewRegistry returns an empty registry.

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -16,7 +15,7 @@ type reporter struct {
 	d     *driver
 	began time.Time // of the trigger at hand
 	last  time.Time // of the one before; zero at the first
-	steps map[string]int64
+	steps map[string]time.Duration
 	// quiet is when the last report was made while nothing happened, or a batch ran; zero before both.
 	quiet    time.Time
 	interval time.Duration // between two reports that nothing happened
@@ -29,7 +28,7 @@ func newReporter(d *driver) reporter {
 // begin starts the clock of a trigger.
 func (r *reporter) begin() {
 	r.last, r.began = r.began, r.d.rt.Clock.Now()
-	r.steps = map[string]int64{}
+	r.steps = map[string]time.Duration{}
 	r.d.q.setStatus(func(s *Status) { s.IsTriggerActive = true })
 }
 
@@ -37,8 +36,18 @@ func (r *reporter) begin() {
 func (r *reporter) timed(step string, do func() error) error {
 	began := r.d.rt.Clock.Now()
 	err := do()
-	r.steps[step] += r.d.rt.Clock.Now().Sub(began).Milliseconds()
+	r.steps[step] += r.d.rt.Clock.Now().Sub(began)
 	return err
+}
+
+// apart runs a step in the middle of another one, whose time it is not.
+func (r *reporter) apart(within, step string, do func() error) (took time.Duration, err error) {
+	began := r.d.rt.Clock.Now()
+	err = do()
+	took = r.d.rt.Clock.Now().Sub(began)
+	r.steps[within] -= took
+	r.steps[step] += took
+	return took, err
 }
 
 // executed publishes the report of a batch that ran.
@@ -69,10 +78,11 @@ func (r *reporter) executed(b *batchResult) {
 	p.InputRowsPerSecond, p.ProcessedRowsPerSecond = r.rates(p.NumInputRows, p.BatchDuration)
 	if p.EventTime != nil {
 		p.EventTime.Watermark = time.UnixMilli(b.watermarkMs).UTC()
-		if e := b.eventTimes[uint64(d.plan.watermarks[0].id)]; e.Count > 0 {
-			p.EventTime.Seen = true
-			p.EventTime.Min, p.EventTime.Max = time.UnixMilli(e.Min).UTC(), time.UnixMilli(e.Max).UTC()
-			p.EventTime.Avg = time.UnixMilli(e.Avg()).UTC()
+		for _, w := range d.plan.watermarks { // the first that saw anything
+			if e := b.eventTimes[uint64(w.id)]; e.Count > 0 {
+				p.EventTime.note(e)
+				break
+			}
 		}
 	}
 	for i, o := range d.plan.operators {
@@ -84,6 +94,12 @@ func (r *reporter) executed(b *batchResult) {
 	r.quiet = d.rt.Clock.Now()
 	r.publish(p)
 	d.m.post(Event{Kind: QueryProgress, ID: p.ID, RunID: p.RunID, Name: p.Name, Timestamp: p.Timestamp, Progress: p})
+}
+
+// note takes over the event times of a batch.
+func (p *EventTimeProgress) note(e stateful.EventTimes) {
+	p.Seen = true
+	p.Min, p.Max, p.Avg = time.UnixMilli(e.Min).UTC(), time.UnixMilli(e.Max).UTC(), time.UnixMilli(e.Avg()).UTC()
 }
 
 // nothingDone is what is reported of a batch that a file sink has already: nothing, as in Spark, which computes nothing either.
@@ -138,12 +154,15 @@ func (r *reporter) publish(p *Progress) {
 func (r *reporter) report(batch int64) *Progress {
 	d := r.d
 	took := d.rt.Clock.Now().Sub(r.began).Milliseconds()
-	r.steps["triggerExecution"] = took
+	steps := map[string]int64{"triggerExecution": took}
+	for step, t := range r.steps {
+		steps[step] = t.Milliseconds()
+	}
 	p := &Progress{
 		ID: d.q.id, RunID: d.q.runID, Name: d.q.name, Timestamp: r.began, BatchID: batch, BatchDuration: took,
-		DurationMs: maps.Clone(r.steps), Sink: SinkProgress{Description: d.info.Description},
+		DurationMs: steps, Sink: SinkProgress{Description: d.info.Description},
 	}
-	if len(d.plan.watermarks) > 0 {
+	if d.plan.timed {
 		p.EventTime = &EventTimeProgress{}
 	}
 	for _, in := range d.inputs {

@@ -119,7 +119,7 @@ func (r *StartRequest) findSink() (sink.Format, error) {
 	}
 	e := errclass.New("UNSUPPORTED_STREAMING_OPERATION.SINK", "provider", r.Format)
 	switch strings.ToLower(r.Format) {
-	case "socket", "hive", "avro", "kafka": // Spark's exceptions for these are others
+	case "socket", "hive", "kafka": // Spark's exceptions for these are others
 		return nil, e.WithKind(errclass.Analysis)
 	}
 	if source.Lookup(r.Format) != nil {
@@ -169,7 +169,7 @@ func (r *StartRequest) checkpoint(needed bool) (location, error) {
 var continuousSources = map[string]bool{"rate": true, "kafka": true}
 
 // fileFormats are the sinks that a continuous query fails with: it has started, as in Spark.
-var fileFormats = map[string]bool{"csv": true, "json": true, "orc": true, "parquet": true, "text": true}
+var fileFormats = map[string]bool{"avro": true, "csv": true, "json": true, "orc": true, "parquet": true, "text": true}
 
 // checkContinuous refuses what the continuous trigger cannot run: anything but one stream of rows that are looked at one by one.
 func checkContinuous(n plan.Node) error {
@@ -188,8 +188,8 @@ func checkContinuous(n plan.Node) error {
 		case *plan.Project, *plan.Filter, *plan.Aliased, *plan.View, *plan.Tagged, *plan.Hint:
 			for _, e := range n.Exprs() {
 				plan.WalkExpr(e, func(e plan.Expr) bool {
-					if c, ok := e.(*plan.Call); ok && c.Fn != nil && clockFunctions[c.Fn.Name] {
-						err = errclass.New("UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS", "operation", "the function "+c.Fn.Name)
+					if asksClock(e) {
+						err = errclass.New("UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS", "operation", "the function "+e.(*plan.Call).Fn.Name)
 					}
 					return err == nil
 				})
@@ -201,9 +201,6 @@ func checkContinuous(n plan.Node) error {
 	})
 	return err
 }
-
-// clockFunctions are those whose value is that of the batch; a continuous query has none.
-var clockFunctions = map[string]bool{"current_timestamp": true, "current_date": true, "localtimestamp": true, "current_time": true}
 
 // checkRealTime refuses the real-time trigger: with Spark's conditions where it does so too.
 func checkRealTime(mode stateful.Mode, t trigger, conf Conf) error {

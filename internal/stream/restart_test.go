@@ -2,6 +2,9 @@ package stream
 
 import (
 	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -247,6 +250,36 @@ func TestOldFilesGo(t *testing.T) {
 	s.Add(row("a", 1))
 	w.run(w.resolve("SELECT k, count(*) FROM e GROUP BY k"), "update")
 	if d := cmp.Diff([]string{"a 451"}, w.sink.Rows(450)); d != "" {
+		t.Error(d)
+	}
+}
+
+// The work on old files goes on beside the batches, and the end of a query waits for it: what is due is there then, and what nobody needs
+// is gone.
+func TestEndWaitsForOldFiles(t *testing.T) {
+	w := newWorld(t)
+	w.conf["spark.sql.streaming.minBatchesToRetain"] = "2"
+	s := streamtest.NewSource("ts TIMESTAMP, k STRING, v INT")
+	s.PerBatch = 1
+	w.views["e"] = streamOf(s)
+	for range 2 {
+		for i := range 105 {
+			s.Add([]any{"10:00", "a", int32(i)})
+		}
+		w.run(w.resolve("SELECT k, count(*) FROM e GROUP BY k"), "update")
+	}
+	var kept []string
+	for name := range w.mem.Tree() {
+		if dir, file := filepath.Split(name); strings.HasSuffix(dir, "state/0/0/") {
+			kept = append(kept, file)
+		}
+	}
+	slices.Sort(kept)
+	want := []string{"200.snapshot"}
+	for v := 201; v <= 210; v++ {
+		want = append(want, fmt.Sprint(v, ".delta"))
+	}
+	if d := cmp.Diff(want, kept); d != "" {
 		t.Error(d)
 	}
 }

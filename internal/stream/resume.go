@@ -57,7 +57,8 @@ func (d *driver) prepare(ctx context.Context) error {
 	if err := d.openState(ctx, at); err != nil {
 		return err
 	}
-	if d.inputs, err = openInputs(ctx, d.plan.sources, d.ck); err != nil {
+	d.news = make(chan struct{}, 1)
+	if d.inputs, err = openInputs(ctx, d.plan.sources, d.ck, d.news); err != nil {
 		return err
 	}
 	return d.seek(at)
@@ -69,26 +70,26 @@ func (d *driver) seek(at checkpoint.Resume) error {
 		if err := d.count(at.Previous); err != nil {
 			return err
 		}
-		for i, in := range d.inputs {
-			in.start = at.Previous.Offsets[i]
+		for use, i := range d.plan.uses {
+			d.inputs[i].start = at.Previous.Offsets[use]
 		}
 	}
 	if at.Logged != nil {
 		if err := d.count(at.Logged); err != nil {
 			return err
 		}
-		for i, in := range d.inputs {
-			in.end = at.Logged.Offsets[i]
+		for use, i := range d.plan.uses {
+			d.inputs[i].end = at.Logged.Offsets[use]
 		}
 	}
 	return nil
 }
 
 func (d *driver) count(o *checkpoint.OffsetSeq) error {
-	if len(o.Offsets) == len(d.inputs) {
+	if len(o.Offsets) == len(d.plan.uses) {
 		return nil
 	}
-	return errclass.New("CHECKPOINT_SOURCE_MISMATCH", "loggedSources", strconv.Itoa(len(o.Offsets)), "sources", strconv.Itoa(len(d.inputs)))
+	return errclass.New("CHECKPOINT_SOURCE_MISMATCH", "loggedSources", strconv.Itoa(len(o.Offsets)), "sources", strconv.Itoa(len(d.plan.uses)))
 }
 
 func (d *driver) openState(ctx context.Context, at checkpoint.Resume) error {

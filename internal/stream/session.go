@@ -12,6 +12,7 @@ func (c *compiler) session(p *physical.Planner, n *plan.Aggregate, at int) (exec
 	if c.mode == stateful.Update {
 		return nil, physical.Unsupported(n)
 	}
+	number := c.reserve()
 	in, err := p.Plan(n.Child)
 	if err != nil {
 		return nil, err
@@ -23,18 +24,19 @@ func (c *compiler) session(p *physical.Planner, n *plan.Aggregate, at int) (exec
 	if err := c.checkResults(n, result); err != nil {
 		return nil, err
 	}
+	c.oneEventTime("a grouping", attrsOf(n.Keys))
 	complete := c.mode == stateful.Complete
 	op := &stateful.Session{
-		Group: &exec.SessionAgg{Group: group, Session: at}, Operator: len(c.out.operators), Timed: carriesEventTime(n.Keys[at]),
-		Names: keyNames(n.Keys),
+		Group: &exec.SessionAgg{Group: group, Session: at}, Operator: number, Timed: carriesEventTime(n.Keys[at]),
+		Names: keyNames(n.Keys), MergeFirst: c.mergeFirst,
 	}
 	if op.Timed {
 		c.late(n.Child, op.Operator, "")
 	}
 	// In complete mode Spark's operator doesn't say how many stores it has.
-	c.add(&operator{
+	c.add(number, &operator{
 		op: op, name: "sessionWindowStateStoreSaveExec", meaning: aggregateMeaning(c.out, n), parts: aggregateParts(c.out, n, group), cleans: !complete,
-		uncounted: complete, hitsPerBatch: 2, prefix: int64(len(n.Keys) - 1),
+		uncounted: complete, twice: c.twice[n], hitsPerBatch: 2, prefix: int64(len(n.Keys) - 1),
 	})
 	result.In = op
 	return result, nil

@@ -1,18 +1,20 @@
 package stream
 
 import (
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/internal/state/providers"
 )
 
 // Settings of the session that a query goes by. They are read when it starts.
 const (
-	keyAllowMultiple   = "spark.sql.streaming.statefulOperator.allowMultiple"
-	keyCheck           = "spark.sql.streaming.unsupportedOperationCheck"
-	keyCheckpoints     = "spark.sql.streaming.checkpointLocation"
-	keyDefaultFormat   = "spark.sql.sources.default"
+	keyAllowMultiple   = setting.AllowMultiple
+	keyMergeSessions   = "spark.sql.streaming.sessionWindow.merge.sessions.in.local.partition"
+	keyCheck           = setting.UnsupportedCheck
+	keyCheckpoints     = setting.Checkpoints
+	keyDefaultFormat   = setting.Source
 	keyDeleteTemporary = "spark.sql.streaming.forceDeleteTempCheckpointLocation"
-	keyMinBatches      = "spark.sql.streaming.minBatchesToRetain"
+	keyMinBatches      = setting.MinBatches
 	keyNoDataBatches   = "spark.sql.streaming.noDataMicroBatches.enabled"
 	keyNoDataProgress  = "spark.sql.streaming.noDataProgressEventInterval"
 	keyPollingDelay    = "spark.sql.streaming.pollingDelay"
@@ -26,7 +28,7 @@ const (
 
 // Settings that are fixed by the first batch of a checkpoint, under the names by which the offset log knows them.
 const (
-	keyPartitions = "spark.sql.shuffle.partitions"
+	keyPartitions = setting.ShufflePartitions
 	keyProvider   = providers.Key
 	keyPolicy     = "spark.sql.streaming.multipleWatermarkPolicy"
 )

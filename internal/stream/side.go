@@ -17,15 +17,21 @@ import (
 )
 
 // A side output is a folder for rows that leave a query beside its result. It is written by a file sink with a log of its own, and
-// committed with the batch: after the state and before the sink. A crash in between runs the batch again, and the log skips what is
+// committed with the batch, in one round with the state and the sink. A crash in it runs the batch again, and the log skips what is
 // there; so every row is in it once, as in the sink.
 
 // side is one side output of a running query.
 type side struct {
 	option string // that asked for it
 	path   string
-	sink   sink.Sink
+	sink   sideSink
 	schema types.StructType
+}
+
+// sideSink is what side outputs are written by.
+type sideSink interface {
+	sink.Sink
+	stager
 }
 
 // sideFormat is a format of files that side outputs can be written in, on the file system of the runtime.
@@ -60,12 +66,15 @@ func (d *driver) openSide(ctx context.Context, r *StartRequest, option, root, fo
 		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.OTHER", "operation", "The option "+option+" with the format "+format)
 	}
 	s := &side{option: option, path: dir, schema: schema}
-	s.sink, err = f.Aside(d.rt.FS).Open(ctx, sink.Request{
+	opened, err := f.Aside(d.rt.FS).Open(ctx, sink.Request{
 		Format: format, Schema: schema, Path: dir, Mode: sink.Append, Stream: true, QueryID: d.ck.ID,
 		Env: sink.Env{Now: d.rt.Clock.Now, Log: d.rt.Log, Zone: r.Zone, Conf: r.Conf.Value},
 	})
 	if err != nil {
 		return nil, err
+	}
+	if s.sink, ok = opened.(sideSink); !ok {
+		return nil, errclass.Internal(fmt.Errorf("%s can't be written beside a result", format))
 	}
 	return s, d.own(ctx, s)
 }
@@ -142,6 +151,7 @@ func (d *driver) closeSides() error {
 type sideBatch struct {
 	outs    []*exec.SideOutput
 	batches []sink.Batch // nil for what is there already
+	sinks   []stager
 }
 
 // beginSides begins the batch at hand.
@@ -156,6 +166,7 @@ func (d *driver) beginSides(ctx context.Context, batch *stateful.Batch) (*sideBa
 			out = nil
 		}
 		b.batches = append(b.batches, out)
+		b.sinks = append(b.sinks, s.sink)
 		b.outs = append(b.outs, exec.NewSideOutput(out, s.schema))
 	}
 	batch.Late = b.outs[:len(d.plan.late)]
@@ -192,8 +203,20 @@ func (d *driver) leftAside(b *sideBatch) map[string]int64 {
 	return rows
 }
 
-// commit makes all side outputs of the batch visible, one after the other. A crash in between is like one before the first: the batch
-// runs again, and what is there is skipped.
+// stage adds all side outputs of the batch to a round.
+func (b *sideBatch) stage(ctx context.Context, r *fs.Round) error {
+	for i, out := range b.batches {
+		if out == nil {
+			continue
+		}
+		if err := b.sinks[i].Stage(ctx, out, b.outs[i].Messages(), r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit ends the batch when the round is done.
 func (b *sideBatch) commit(ctx context.Context) error {
 	for i, out := range b.batches {
 		if out == nil {

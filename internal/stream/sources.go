@@ -40,13 +40,27 @@ func sameOffset(a, b source.Offset) bool {
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
-// openInputs opens the streams of a plan. Their offsets come from the log later.
-func openInputs(ctx context.Context, plans []*sourcePlan, ck *checkpoint.Checkpoint) ([]*input, error) {
+// holder is a source whose LatestOffset writes to a log of its own, and can leave that to the query.
+type holder interface {
+	// Hold has LatestOffset leave its entries.
+	Hold()
+	// Held is the entry that LatestOffset has left, or nil. It must be durable before the offset is logged.
+	Held() *fs.Staged
+}
+
+// openInputs opens the streams of a plan. Their offsets come from the log later. news gets a token when a source has heard of something.
+func openInputs(ctx context.Context, plans []*sourcePlan, ck *checkpoint.Checkpoint, news chan<- struct{}) ([]*input, error) {
 	var ins []*input
 	for i, p := range plans {
 		s, err := p.table.Stream(ctx, source.StreamEnv{Log: &sourceLog{fsys: ck.FS(), dir: ck.SourceDir(i)}, Want: p.want})
 		if err != nil {
 			return ins, err
+		}
+		if h, ok := s.(holder); ok {
+			h.Hold()
+		}
+		if n, ok := s.(source.Notifier); ok {
+			n.Notify(news)
 		}
 		ins = append(ins, &input{plan: p, stream: s})
 	}

@@ -32,12 +32,7 @@ func (m *Manager) Start(ctx context.Context, r StartRequest) (*Query, error) {
 	if trig.kind == RealTime {
 		return nil, checkRealTime(mode, trig, r.Conf)
 	}
-	if trig.kind == Continuous {
-		if err := checkContinuous(r.Plan); err != nil {
-			return nil, err
-		}
-	}
-	d := &driver{m: m, rt: m.rt, conf: r.Conf, zone: r.Zone, mode: mode, trigger: trig, eager: r.Sink != nil}
+	d := &driver{m: m, rt: m.rt, conf: r.Conf, zone: r.Zone, mode: mode, trigger: trig}
 	if d.optIn, err = asked(r.Options, r.Conf, trig.kind); err != nil {
 		return nil, err
 	}
@@ -77,6 +72,8 @@ func (d *driver) openSink(ctx context.Context, r *StartRequest) error {
 		return err
 	}
 	d.info = d.sink.Info()
+	_, d.hides = d.sink.(stager)
+	d.eager = r.Sink != nil && !d.hides
 	if locErr != nil {
 		if d.loc, err = r.checkpoint(d.info.NeedsCheckpoint); err != nil {
 			_ = d.sink.Close()
@@ -101,6 +98,14 @@ func (d *driver) openSink(ctx context.Context, r *StartRequest) error {
 
 // launch does the rest of the checks and starts the driver.
 func (d *driver) launch(ctx context.Context, r *StartRequest) error {
+	if err := d.makeDirectory(); err != nil {
+		return err
+	}
+	if d.trigger.kind == Continuous {
+		if err := checkContinuous(r.Plan); err != nil {
+			return err
+		}
+	}
 	if r.Check != nil && d.conf.Bool(keyCheck) {
 		if err := r.Check(r.Plan, modeName(d.mode)); err != nil {
 			return err
@@ -153,15 +158,23 @@ func (d *driver) newQuery(r *StartRequest) *Query {
 	return q
 }
 
-// openCheckpoint opens the checkpoint, or makes it with the query's id.
-func (d *driver) openCheckpoint(ctx context.Context) error {
+// makeDirectory makes the checkpoint's directory. As in Spark it is there although the query is refused: this is found out before the plan
+// is looked at.
+func (d *driver) makeDirectory() error {
 	d.fsys = d.rt.FS
 	if d.loc.temporary {
 		d.fsys = fs.WithoutSync(d.fsys) // it need not survive the process
+		return nil
 	}
 	if fi, err := d.fsys.Stat(d.loc.dir); err == nil && !fi.IsDir() {
 		return errclass.New("INVALID_STREAMING_OPTION.NOT_A_DIRECTORY", "option", "checkpointLocation", "path", fs.ShortURI(d.loc.dir))
 	}
+	_ = fs.MakeDirs(d.fsys, d.loc.dir) // where it can't be made the checkpoint can't be either, which says so
+	return nil
+}
+
+// openCheckpoint opens the checkpoint, or makes it with the query's id.
+func (d *driver) openCheckpoint(ctx context.Context) error {
 	ck, err := checkpoint.Open(ctx, d.fsys, d.loc.dir, checkpoint.Options{
 		AllowMissingMetadata: !d.conf.Bool(keyVerifyMetadata),
 		NewID:                func() string { return d.id },

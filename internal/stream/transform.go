@@ -13,13 +13,14 @@ import (
 
 // transform plans a stateful processor.
 func (c *compiler) transform(p *physical.Planner, n *plan.TransformGroups) (exec.Op, error) {
+	number := c.reserve()
 	op, err := p.Transform(n)
 	if err != nil {
 		return nil, err
 	}
-	op.Operator = len(c.out.operators)
+	op.Operator = number
 	timed := n.TimeMode == processor.ProcessingTime
-	c.add(&operator{
+	c.add(number, &operator{
 		op: op, name: transform.OperatorName, meaning: transformMeaning(c.out, n), cleans: !timed, clocked: timed, due: math.MaxInt64, hitsPerBatch: 1,
 		custom: transform.Metrics,
 	})

@@ -26,13 +26,15 @@ func (d *driver) backToBack(ctx context.Context) error {
 	return nil
 }
 
-// poll waits before the next look. Whoever waits for all data to be processed cuts it short.
+// poll waits before the next look. Whoever waits for all data to be processed cuts it short, and so does a source that hears of new data.
 func (d *driver) poll(ctx context.Context, delay time.Duration) error {
 	passed, stop := d.rt.Clock.After(delay)
 	defer stop()
 	for {
 		select {
 		case <-passed:
+			return nil
+		case <-d.news:
 			return nil
 		case <-d.q.drain:
 			return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/types"
@@ -22,6 +23,8 @@ type Sink struct {
 	Info sink.Info
 	// Again makes the sink take batches again that it has: what is not exactly once.
 	Again bool
+	// Hides makes a sink that says that nothing of a batch can be seen before Commit.
+	Hides bool
 	// Fail, when set, is asked before Begin, Write and Commit.
 	Fail func(call string, batch int64) error
 
@@ -45,6 +48,9 @@ func (s *Sink) Open(_ context.Context, req sink.Request) (sink.Sink, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.schema = req.Schema
+	if s.Hides {
+		return hiding{&opened{s}}, nil
+	}
 	return &opened{s}, nil
 }
 
@@ -107,6 +113,11 @@ func (o *opened) Begin(_ context.Context, id int64) (sink.Batch, bool, error) {
 	}
 	return &memoryBatch{s: o.s, id: id}, false, nil
 }
+
+type hiding struct{ *opened }
+
+// Stage adds nothing to a round: nothing is kept in files.
+func (hiding) Stage(context.Context, sink.Batch, []sink.Message, *fs.Round) error { return nil }
 
 func (s *Sink) fail(call string, id int64) error {
 	if s.Fail == nil {

@@ -29,10 +29,13 @@ type Source struct {
 	Pieces int
 	// NoEnd makes a source that cannot fix its end for availableNow.
 	NoEnd bool
+	// Hears makes a source that tells a query of new units by itself.
+	Hears bool
 	// Fail, when set, is asked before every LatestOffset and Plan.
 	Fail func(call string) error
 
 	committed source.Offset
+	news      chan<- struct{}
 }
 
 // NewSource returns an empty source with columns given as DDL.
@@ -67,6 +70,10 @@ func (s *Source) Add(rows ...[]any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.units = append(s.units, b)
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
 }
 
 // Committed is the offset that the query needs no more.
@@ -95,6 +102,9 @@ func (s *Source) Stream(_ context.Context, env source.StreamEnv) (source.Stream,
 	for _, c := range st.cols {
 		st.out.Fields = append(st.out.Fields, s.schema.Fields[c])
 	}
+	if s.Hears {
+		return &hearingStream{st}, nil
+	}
 	if s.NoEnd {
 		return st, nil
 	}
@@ -106,6 +116,15 @@ type memoryStream struct {
 	cols []int
 	out  types.StructType
 	end  int64 // fixed for availableNow, or -1
+}
+
+type hearingStream struct{ *memoryStream }
+
+// Notify implements source.Notifier.
+func (m *hearingStream) Notify(news chan<- struct{}) {
+	m.s.mu.Lock()
+	defer m.s.mu.Unlock()
+	m.s.news = news
 }
 
 type endingStream struct{ *memoryStream }
