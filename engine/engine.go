@@ -24,12 +24,17 @@ import (
 	"github.com/millrace/millrace/internal/connector"
 	"github.com/millrace/millrace/internal/engine"
 	"github.com/millrace/millrace/internal/session"
+	"github.com/millrace/millrace/internal/setting"
 )
 
 func init() {
 	connector.RegisterAll()
 	backend.RegisterEmbedded(func(_ context.Context, c backend.Config) (backend.Backend, error) {
-		return embedded.New(newService(Options{Workers: c.Workers, Conf: c.Conf}), c.Exact), nil
+		svc, err := newService(Options{Workers: c.Workers, Conf: c.Conf})
+		if err != nil {
+			return nil, err
+		}
+		return embedded.New(svc, c.Exact), nil
 	})
 }
 
@@ -42,15 +47,34 @@ type Options struct {
 	Drain time.Duration
 	// Conf are settings that sessions start with.
 	Conf map[string]string
+	// Functions are Go functions that all sessions of a server can call, from SQL and from any client, by their names: those that
+	// millrace.UDF1 and its like make. They hide built-in functions of the same name.
+	Functions map[string]Function
 	// Log is told about the lives of queries and sessions; nil for silence.
 	Log *slog.Logger
 }
 
-func newService(o Options) *connect.Service {
-	rt := engine.New(engine.Runtime{Parallelism: o.Workers, Log: o.Log, Warehouse: o.Conf[session.KeyWarehouse]})
+// Function is a function of a program, of the kind that expressions call.
+type Function interface{ Function() any }
+
+func newService(o Options) (*connect.Service, error) {
+	rt, err := session.Runtime(engine.Runtime{Parallelism: o.Workers, Log: o.Log, Warehouse: o.Conf[setting.Warehouse]}, o.Conf)
+	if err != nil {
+		return nil, err
+	}
 	conf := map[string]string{"spark.master": "local[" + strconv.Itoa(rt.Parallelism) + "]"}
 	maps.Copy(conf, o.Conf)
-	return connect.New(session.NewServer(rt, conf), connect.SettingsOf(conf))
+	sv := session.NewServer(rt, conf)
+	functions := map[string]any{}
+	for name, f := range o.Functions {
+		if f != nil {
+			functions[name] = f.Function()
+		}
+	}
+	if err := sv.NameFunctions(functions); err != nil {
+		return nil, err
+	}
+	return connect.New(sv, conf)
 }
 
 // stopTimeout bounds how long running work may take to end.
@@ -58,11 +82,13 @@ const stopTimeout = 10 * time.Second
 
 // Serve serves Spark Connect on a listener until ctx ends, then ends all sessions with their queries.
 func Serve(ctx context.Context, l net.Listener, o Options) error {
-	svc := newService(o)
+	svc, err := newService(o)
+	if err != nil {
+		return err
+	}
 	srv := grpcserver.New(svc)
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(l) }()
-	var err error
 	serving := true
 	select {
 	case err = <-failed:

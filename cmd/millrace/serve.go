@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -41,12 +43,21 @@ func (s *serveCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", address, err)
 	}
-	rt := engine.New(engine.Runtime{Log: log, Parallelism: s.Workers, Warehouse: s.Warehouse})
+	rt, err := session.Runtime(engine.Runtime{Log: log, Parallelism: s.Workers, Warehouse: s.Warehouse}, s.Conf)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(rt.Memory.Process()) // near it the collector runs more often, so that what is held is most of what is taken
+	}
 	conf := map[string]string{"spark.master": "local[" + strconv.Itoa(rt.Parallelism) + "]"}
 	for k, v := range s.Conf {
 		conf[k] = v
 	}
-	svc := connect.New(session.NewServer(rt, conf), connect.SettingsOf(conf))
+	svc, err := connect.New(session.NewServer(rt, conf), conf)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
 	srv := grpcserver.New(svc)
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(l) }()

@@ -149,7 +149,11 @@ func (a *analysis) storage(req *connectpb.AnalyzePlanRequest) error {
 			return err
 		}
 		a.resp.Result = &connectpb.AnalyzePlanResponse_Persist_{Persist: &connectpb.AnalyzePlanResponse_Persist{}}
-		return a.h.Persist(a.ctx, n, convert.StorageLevel(k.Persist.GetStorageLevel()))
+		level := convert.StorageLevel(k.Persist.GetStorageLevel())
+		if common := k.Persist.GetRelation().GetCommon(); common != nil && common.PlanId != nil {
+			return a.h.Pin(a.ctx, common.GetPlanId(), k.Persist.GetRelation(), n, level)
+		}
+		return a.h.Persist(a.ctx, n, level)
 	case *connectpb.AnalyzePlanRequest_Unpersist_:
 		n, err := a.relation(k.Unpersist.GetRelation())
 		if err != nil {
@@ -162,12 +166,9 @@ func (a *analysis) storage(req *connectpb.AnalyzePlanRequest) error {
 		if err != nil {
 			return err
 		}
-		l, err := a.h.StorageLevelOf(a.ctx, n)
+		l, _, err := a.h.StorageLevelOf(a.ctx, n)
 		if err != nil {
 			return err
-		}
-		if l == (session.StorageLevel{}) {
-			l.Replication = 1
 		}
 		a.resp.Result = &connectpb.AnalyzePlanResponse_GetStorageLevel_{GetStorageLevel: &connectpb.AnalyzePlanResponse_GetStorageLevel{
 			StorageLevel: &connectpb.StorageLevel{

@@ -53,7 +53,7 @@ func (op *operation) command(m *connectpb.Command) error {
 	case *connectpb.Command_RegisterDataSource:
 		return errclass.New("UNSUPPORTED_FEATURE.PYTHON_FUNCTION", "functionName", errclass.Ident(k.RegisterDataSource.GetName()))
 	case *connectpb.Command_Extension:
-		return op.drain(k.Extension)
+		return op.extension(k.Extension)
 	case nil:
 		return errclass.New("CONNECT_INVALID_PLAN.INVALID_ONE_OF_FIELD_NOT_SET",
 			"fullName", "spark.connect.Command.command_type", "name", "command_type")

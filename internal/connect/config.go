@@ -7,7 +7,7 @@ import (
 
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/errclass"
-	"github.com/millrace/millrace/internal/session"
+	"github.com/millrace/millrace/internal/setting"
 )
 
 // Config reads and changes the settings of a session.
@@ -52,7 +52,7 @@ func (s *Service) Config(_ context.Context, req *connectpb.ConfigRequest) (_ *co
 		for _, p := range op.GetWithDefault.GetPairs() {
 			v, has := c.Explicit(p.GetKey())
 			if !has && p.Value != nil {
-				if err := session.CheckDefault(p.GetKey(), p.GetValue()); err != nil {
+				if err := setting.CheckDefault(p.GetKey(), p.GetValue()); err != nil {
 					return nil, err
 				}
 				v, has = p.GetValue(), true
@@ -78,7 +78,7 @@ func (s *Service) Config(_ context.Context, req *connectpb.ConfigRequest) (_ *co
 		}
 	case *connectpb.ConfigRequest_Operation_IsModifiable:
 		for _, k := range op.IsModifiable.GetKeys() {
-			add(k, strconv.FormatBool(session.Modifiable(k)), true)
+			add(k, strconv.FormatBool(setting.Modifiable(k)), true)
 		}
 	default:
 		return nil, errclass.New("CONNECT_INVALID_PLAN.INVALID_ONE_OF_FIELD_NOT_SET",

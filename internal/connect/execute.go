@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
@@ -229,18 +230,13 @@ func (s *Service) Interrupt(_ context.Context, req *connectpb.InterruptRequest) 
 	var hit func(op *operation) bool
 	switch req.GetInterruptType() {
 	case connectpb.InterruptRequest_INTERRUPT_TYPE_ALL:
-		hit = func(*operation) bool { return true }
+		hit = func(op *operation) bool { return !op.attending() }
 	case connectpb.InterruptRequest_INTERRUPT_TYPE_TAG:
 		if req.GetOperationTag() == "" {
 			return nil, errclass.New("CONNECT_INVALID_PLAN.FIELD_NOT_SET", "fullName", "spark.connect.InterruptRequest", "name", "operation_tag")
 		}
 		hit = func(op *operation) bool {
-			for _, t := range op.req.GetTags() {
-				if t == req.GetOperationTag() {
-					return true
-				}
-			}
-			return false
+			return !op.attending() && slices.Contains(op.req.GetTags(), req.GetOperationTag())
 		}
 	case connectpb.InterruptRequest_INTERRUPT_TYPE_OPERATION_ID:
 		if req.GetOperationId() == "" {
@@ -261,6 +257,13 @@ func (s *Service) Interrupt(_ context.Context, req *connectpb.InterruptRequest) 
 		}
 	}
 	return resp, nil
+}
+
+// attending tells whether the operation stays with a streaming query.
+func (op *operation) attending() bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	return op.attends
 }
 
 func (op *operation) running() bool {

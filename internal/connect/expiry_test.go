@@ -41,7 +41,10 @@ func testService(t *testing.T) (*Service, *stopped) {
 	t.Helper()
 	clock := &stopped{t: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	rt := engine.New(engine.Runtime{Clock: clock, Parallelism: 1})
-	s := New(session.NewServer(rt, nil), SettingsOf(nil))
+	s, err := New(session.NewServer(rt, nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		if err := s.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -127,16 +127,33 @@ func errorMessages(err error) []*connectpb.FetchErrorDetailsResponse_Error {
 	return out
 }
 
+// placeless tells whether Spark says no place for a condition. Clients compare places, so none goes over the wire; the message has it.
+func placeless(class string) bool {
+	switch class {
+	case "PARSE_SYNTAX_ERROR", "FIELD_NOT_FOUND", "INVALID_EXTRACT_BASE_FIELD_TYPE", "UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS",
+		"MISSING_WINDOW_SPECIFICATION", "INVALID_INTERVAL_FORMAT.INVALID_VALUE", "WRONG_NUM_ARGS.WITH_SUGGESTION", "CAST_OVERFLOW",
+		"CANNOT_PARSE_TIMESTAMP", "INVALID_DATETIME_PATTERN.ILLEGAL_CHARACTER", "INVALID_DATETIME_PATTERN.WITH_SUGGESTION",
+		"USER_RAISED_EXCEPTION", "DATETIME_FIELD_OUT_OF_BOUNDS.WITH_SUGGESTION", "ILLEGAL_DAY_OF_WEEK", "INVALID_PARAMETER_VALUE.PATTERN",
+		"REQUIRES_SINGLE_PART_NAMESPACE", "AMBIGUOUS_LATERAL_COLUMN_ALIAS":
+		return true
+	}
+	return false
+}
+
 func errorMessage(e *errclass.Error) *connectpb.FetchErrorDetailsResponse_Error {
 	m := &connectpb.FetchErrorDetailsResponse_Error{ErrorTypeHierarchy: e.Classes(), Message: e.Error()}
-	if e.Class == "" {
+	class := e.Told()
+	if class == "" {
 		return m
 	}
-	t := &connectpb.FetchErrorDetailsResponse_SparkThrowable{ErrorClass: &e.Class, MessageParameters: e.Params}
+	t := &connectpb.FetchErrorDetailsResponse_SparkThrowable{ErrorClass: &class, MessageParameters: e.Params}
 	if e.SQLState != "" {
 		t.SqlState = &e.SQLState
 	}
 	for _, c := range e.Context {
+		if placeless(e.Class) {
+			break
+		}
 		t.QueryContexts = append(t.QueryContexts, &connectpb.FetchErrorDetailsResponse_QueryContext{
 			ContextType: connectpb.FetchErrorDetailsResponse_QueryContext_ContextType(c.Type),
 			ObjectType:  c.ObjectType, ObjectName: c.ObjectName, StartIndex: int32(c.Start), StopIndex: int32(c.Stop),

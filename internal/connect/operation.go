@@ -44,6 +44,7 @@ type operation struct {
 	state   connectpb.GetStatusResponse_OperationStatus_OperationState
 	reader  *Stream
 	since   time.Time // when the last reader left
+	attends bool      // it stays with a query, which interrupts of what the session runs do not concern
 }
 
 type response struct {
@@ -61,6 +62,12 @@ func newOperation(h *holder, req *connectpb.ExecutePlanRequest, id string, reatt
 	u := uuid.New()
 	copy(op.prefix[:], u[:])
 	return op
+}
+
+func (op *operation) setAttends() {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	op.attends = true
 }
 
 // responseID is the id of response n: as unique as a random one, but the number can be told from it.

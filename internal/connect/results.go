@@ -11,7 +11,8 @@ import (
 	"github.com/millrace/millrace/internal/connect/convert"
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/plan"
-	"github.com/millrace/millrace/internal/session"
+	"github.com/millrace/millrace/internal/query"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/typepb"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -47,13 +48,13 @@ func (op *operation) rows(n plan.Node, observed map[string]int64) error {
 }
 
 // metrics sends what closes a result: counters, which we leave out, and observed metrics. planIDs are the relations of the latter.
-func (op *operation) metrics(observed []session.Observation, planIDs map[string]int64) error {
+func (op *operation) metrics(observed []query.Observation, planIDs map[string]int64) error {
 	m := &connectpb.ExecutePlanResponse{Metrics: &connectpb.ExecutePlanResponse_Metrics{}}
 	m.ObservedMetrics = observedMessages(observed, planIDs)
 	return op.emit(op.ctx, m, nil, 0)
 }
 
-func observedMessages(observed []session.Observation, planIDs map[string]int64) []*connectpb.ExecutePlanResponse_ObservedMetrics {
+func observedMessages(observed []query.Observation, planIDs map[string]int64) []*connectpb.ExecutePlanResponse_ObservedMetrics {
 	var out []*connectpb.ExecutePlanResponse_ObservedMetrics
 	for _, o := range observed {
 		m := &connectpb.ExecutePlanResponse_ObservedMetrics{Name: o.Name, PlanId: planIDs[o.Name]}
@@ -88,10 +89,10 @@ const maxBatchRows = 1 << 16
 func newRowWriter(op *operation, st types.StructType) *rowWriter {
 	conf := op.h.Conf
 	w := &rowWriter{op: op, maxRows: maxBatchRows, schema: types.ArrowSchema(st, types.ArrowOptions{
-		TimeZone: conf.Value(session.KeyTimeZone), LargeVarTypes: conf.Bool(session.KeyLargeVarTypes), DistinctNames: true,
+		TimeZone: conf.Value(setting.TimeZone), LargeVarTypes: conf.Bool(setting.LargeVarTypes), DistinctNames: true,
 	})}
-	if _, set := conf.Explicit(session.KeyArrowMaxRecords); set && conf.Int(session.KeyArrowMaxRecords) > 0 {
-		w.maxRows = conf.Int(session.KeyArrowMaxRecords)
+	if _, set := conf.Explicit(setting.ArrowMaxRecords); set && conf.Int(setting.ArrowMaxRecords) > 0 {
+		w.maxRows = conf.Int(setting.ArrowMaxRecords)
 	}
 	for _, r := range op.req.GetRequestOptions() {
 		if c := r.GetResultChunkingOptions(); c.GetAllowArrowBatchChunking() {
@@ -275,7 +276,7 @@ func (op *operation) collectIPC(ctx context.Context, n plan.Node) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	schema := types.ArrowSchema(st, types.ArrowOptions{TimeZone: op.h.Conf.Value(session.KeyTimeZone)})
+	schema := types.ArrowSchema(st, types.ArrowOptions{TimeZone: op.h.Conf.Value(setting.TimeZone)})
 	var b bytes.Buffer
 	w := ipc.NewWriter(&b, ipc.WithSchema(schema))
 	for _, batch := range batches {

@@ -32,15 +32,19 @@ type Service struct {
 	closing  bool
 }
 
-// New returns a service over a server's sessions. Close ends it.
-func New(sv *session.Server, settings Settings) *Service {
+// New returns a service over a server's sessions, with the limits that settings ask for. Close ends it.
+func New(sv *session.Server, conf map[string]string) (*Service, error) {
+	settings, err := settingsOf(conf)
+	if err != nil {
+		return nil, err
+	}
 	s := &Service{
 		server: sv, settings: settings, log: sv.Runtime.Log, clock: sv.Runtime.Clock,
 		sessions: map[sessionKey]*holder{}, closed: map[sessionKey]time.Time{}, registry: stream.NewRegistry(),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.wg.Go(s.sweepAll)
-	return s
+	return s, nil
 }
 
 // Close ends all sessions with their work and waits for them, but no longer than ctx lasts.
@@ -49,10 +53,13 @@ func (s *Service) Close(ctx context.Context) error {
 	s.closing = true
 	var all []*holder
 	for _, h := range s.sessions {
-		all = append(all, h)
+		if !h.twin { // they end with their originals, when what is done in them has ended
+			all = append(all, h)
+		}
 	}
 	clear(s.sessions)
 	s.mu.Unlock()
+	var err error // set before done is closed
 	done := make(chan struct{})
 	go func() { // owned by this call, which outlives it only when ctx ends first
 		defer close(done)
@@ -63,10 +70,11 @@ func (s *Service) Close(ctx context.Context) error {
 		wg.Wait()
 		s.cancel()
 		s.wg.Wait()
+		err = s.server.Close()
 	}()
 	select {
 	case <-done:
-		return nil
+		return err
 	case <-ctx.Done():
 		s.cancel()
 		return ctx.Err()

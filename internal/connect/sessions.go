@@ -35,7 +35,10 @@ type holder struct {
 	sub       *subscription         // of the listener bus, or nil
 	starts    map[*operation]string // starts of streaming queries that clients have not read to the end, with the run or ""
 
+	attending map[string]*attendance // queries that clients attend, by run
+
 	streams *stream.Manager
+	twin    bool // it is for the functions of a query, and ends with them
 }
 
 // header is what requests have in common.
@@ -103,7 +106,7 @@ func (s *Service) session(req header) (*holder, error) {
 func (s *Service) newHolder(ss *session.Session) *holder {
 	h := &holder{
 		Session: ss, svc: s, used: s.clock.Now(), ops: map[string]*operation{},
-		starts: map[*operation]string{},
+		starts: map[*operation]string{}, attending: map[string]*attendance{},
 	}
 	h.streams = stream.NewManager(s.server.Runtime, s.registry)
 	h.ctx, h.cancel = context.WithCancel(s.ctx)
@@ -129,7 +132,7 @@ func (h *holder) expire(now time.Time) bool {
 	}
 	h.errs.expire(now)
 	busy := len(h.ops) > 0 || h.streaming()
-	idle := !busy && now.Sub(h.used) > h.svc.settings.SessionTimeout
+	idle := !busy && !h.twin && now.Sub(h.used) > h.svc.settings.SessionTimeout
 	h.mu.Unlock()
 	for _, op := range stale {
 		op.cancel(errAbandoned)

@@ -4,9 +4,10 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/internal/amount"
+	"github.com/millrace/millrace/internal/errclass"
 )
 
-// Settings are the limits of the service. SettingsOf has the names and the defaults.
+// Settings are the limits of the service. settingsOf has the names and the defaults.
 type Settings struct {
 	// SessionTimeout is how long a session without requests and running queries is kept.
 	SessionTimeout time.Duration
@@ -25,23 +26,34 @@ type Settings struct {
 	BatchBytes int64
 }
 
-// SettingsOf reads the settings that a server was started with.
-func SettingsOf(conf map[string]string) Settings {
+// settingsOf reads the settings that a server was started with; one that cannot be read is an error that names it.
+func settingsOf(conf map[string]string) (s Settings, err error) {
 	get := func(key, otherwise string) string {
 		if v, ok := conf[key]; ok {
 			return v
 		}
 		return otherwise
 	}
+	unreadable := func(key, what string) {
+		if err == nil {
+			err = errclass.New("INVALID_CONF_VALUE.REQUIREMENT", "confName", key, "confValue", conf[key], "confRequirement", what)
+		}
+	}
 	length := func(key, otherwise string) time.Duration {
-		d, _ := amount.Time(get(key, otherwise), time.Millisecond)
+		d, ok := amount.Time(get(key, otherwise), time.Millisecond)
+		if !ok {
+			unreadable(key, "It is a time such as 500ms, 2m or 1h.")
+		}
 		return d
 	}
 	size := func(key, otherwise string) int64 {
-		n, _ := amount.Bytes(get(key, otherwise))
+		n, ok := amount.Bytes(get(key, otherwise))
+		if !ok {
+			unreadable(key, "It is a size such as 512k, 10m or 1g.")
+		}
 		return n
 	}
-	return Settings{
+	s = Settings{
 		SessionTimeout:  length("spark.connect.session.manager.defaultSessionTimeout", "60m"),
 		DetachedTimeout: length("spark.connect.execute.manager.detachedTimeout", "5m"),
 		StreamDuration:  length("spark.connect.execute.reattachable.senderMaxStreamDuration", "2m"),
@@ -51,4 +63,5 @@ func SettingsOf(conf map[string]string) Settings {
 		AheadBytes:      size("spark.millrace.connect.aheadBytes", "32m"),
 		BatchBytes:      size("spark.millrace.connect.batchBytes", "2m"),
 	}
+	return s, err
 }

@@ -63,10 +63,13 @@ func (h *holder) awaitStart(ctx context.Context, run string) {
 			return
 		}
 		op.mu.Lock()
-		read, changed := op.done && op.sent >= op.first+int64(len(op.buf))-1, op.changed
+		read, attends, changed := op.done && op.sent >= op.first+int64(len(op.buf))-1, op.attends, op.changed
+		read = read || attends && op.sent > 0 // the start is its first response, and not its last
 		op.mu.Unlock()
 		if read {
-			h.acknowledged(ctx, op)
+			if !attends {
+				h.acknowledged(ctx, op)
+			}
 			h.started(op)
 			continue
 		}

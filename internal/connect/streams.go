@@ -13,26 +13,43 @@ import (
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/stream"
+	"github.com/millrace/millrace/internal/stream/foreach"
 	"github.com/millrace/millrace/sink"
 )
 
 // startStream starts a streaming query.
 func (op *operation) startStream(m *connectpb.WriteStreamOperationStart) error {
-	n, err := op.relation(m.GetInput())
+	switch {
+	case m.GetForeachBatch() != nil:
+		return foreignFunction(m.GetForeachBatch(), "foreachBatch")
+	case m.GetForeachWriter() != nil:
+		return foreignFunction(m.GetForeachWriter(), "foreach")
+	}
+	q, err := op.launch(m, nil)
 	if err != nil {
 		return err
 	}
+	return op.sendStarted(q)
+}
+
+// launch starts a streaming query, into a sink that is not in the registry if there is one.
+func (op *operation) launch(m *connectpb.WriteStreamOperationStart, format sink.Format) (*stream.Query, error) {
+	n, err := op.relation(m.GetInput())
+	if err != nil {
+		return nil, err
+	}
 	if n, err = op.h.Analyze(op.ctx, n); err != nil {
-		return err
+		return nil, err
 	}
 	if !n.Streaming() {
-		return errclass.New("WRITE_STREAM_NOT_ALLOWED")
+		return nil, errclass.New("WRITE_STREAM_NOT_ALLOWED")
 	}
 	conf := op.h.AnalyzeConf()
 	r := stream.StartRequest{
 		Plan: n, OutputMode: m.GetOutputMode(), Format: m.GetFormat(), Options: m.GetOptions(), PartitionBy: m.GetPartitioningColumnNames(),
-		Name: m.GetQueryName(), Conf: op.h.Conf.Clone(), Zone: op.h.Zone(), Session: op.h.Session, Tags: op.jobTags(),
+		Name: m.GetQueryName(), Conf: op.h.Conf.Clone(), Zone: op.h.Zone(), Session: op.h.Session, Tags: op.jobTags(), Sink: format,
 		Check: func(n plan.Node, mode string) error { return analyze.CheckStreaming(n, mode, conf) },
 	}
 	switch t := m.GetTrigger().(type) {
@@ -47,30 +64,32 @@ func (op *operation) startStream(m *connectpb.WriteStreamOperationStart) error {
 	case *connectpb.WriteStreamOperationStart_RealTimeBatchDuration:
 		r.Trigger = stream.Trigger{Kind: stream.RealTime, Interval: t.RealTimeBatchDuration}
 	}
-	switch {
-	case m.GetForeachBatch() != nil:
-		return foreignFunction(m.GetForeachBatch(), "foreachBatch")
-	case m.GetForeachWriter() != nil:
-		return foreignFunction(m.GetForeachWriter(), "foreach")
+	if f, ok := format.(foreach.Format); ok && f.Name == "foreachBatch" && r.Trigger.Kind == stream.Continuous {
+		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.CONTINUOUS_FOREACH_BATCH")
 	}
 	switch d := m.GetSinkDestination().(type) {
 	case *connectpb.WriteStreamOperationStart_Path:
 		r.Path = d.Path
-		if _, twice := sink.Options(r.Options).Get("path"); twice && d.Path != "" && !op.h.Conf.Bool("spark.sql.legacy.pathOptionBehavior.enabled") {
-			return errclass.New("INVALID_STREAMING_OPTION.PATH_TWICE", "method", "start")
+		if _, twice := sink.Options(r.Options).Get("path"); twice && d.Path != "" && !op.h.Conf.Bool(setting.PathOption) {
+			return nil, errclass.New("INVALID_STREAMING_OPTION.PATH_TWICE", "method", "start")
 		}
 	case *connectpb.WriteStreamOperationStart_TableName:
-		if r.Sink, err = op.h.TableSink(d.TableName, r.Format, plan.Schema(n), r.PartitionBy, r.Options); err != nil {
-			return err
+		if r.Sink, err = op.h.TableSink(op.ctx, d.TableName, r.Format, plan.Schema(n), r.PartitionBy, r.Options); err != nil {
+			return nil, err
 		}
 	}
 	op.h.starting(op, "")
 	q, err := op.h.streams.Start(op.ctx, r)
 	if err != nil {
 		op.h.started(op)
-		return err
+		return nil, err
 	}
 	op.h.starting(op, q.RunID())
+	return q, nil
+}
+
+// sendStarted answers the client that has started a query.
+func (op *operation) sendStarted(q *stream.Query) error {
 	res := &connectpb.WriteStreamOperationStartResult{QueryId: instanceID(q), Name: q.Name()}
 	if op.h.listening() {
 		started := q.Started().JSON()

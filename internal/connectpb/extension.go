@@ -26,3 +26,12 @@ func DrainQuery(extension *anypb.Any) (q *StreamingQueryInstanceId, ok bool, err
 	q = &StreamingQueryInstanceId{}
 	return q, true, proto.Unmarshal(extension.GetValue(), q)
 }
+
+// NewExtension makes a command of a message that only millrace knows.
+func NewExtension(m proto.Message) (*Command, error) {
+	ext, err := anypb.New(m)
+	if err != nil {
+		return nil, err
+	}
+	return &Command{CommandType: &Command_Extension{Extension: ext}}, nil
+}

@@ -38,7 +38,11 @@ func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
 		}
 		return c.s.GetTable(c.ctx, parts)
 	case *connectpb.Catalog_GetFunction:
-		return c.s.GetFunction(k.GetFunction.GetFunctionName())
+		parts, err := tableName(k.GetFunction.GetFunctionName(), k.GetFunction.DbName)
+		if err != nil {
+			return nil, err
+		}
+		return c.s.GetFunction(parts)
 	case *connectpb.Catalog_DatabaseExists:
 		return truth(c.s.DatabaseExists(k.DatabaseExists.GetDbName()), nil)
 	case *connectpb.Catalog_TableExists:
@@ -48,7 +52,11 @@ func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
 		}
 		return truth(c.s.TableExists(c.ctx, parts))
 	case *connectpb.Catalog_FunctionExists:
-		return truth(c.s.FunctionExists(k.FunctionExists.GetFunctionName()), nil)
+		parts, err := tableName(k.FunctionExists.GetFunctionName(), k.FunctionExists.DbName)
+		if err != nil {
+			return nil, err
+		}
+		return truth(c.s.RoutineExists(parts), nil)
 	case *connectpb.Catalog_DropTempView:
 		return truth(c.s.DropView(k.DropTempView.GetViewName(), false), nil)
 	case *connectpb.Catalog_DropGlobalTempView:
@@ -58,8 +66,8 @@ func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := c.s.StorageLevelOf(c.ctx, n)
-		return truth(l != session.StorageLevel{}, err)
+		_, kept, err := c.s.StorageLevelOf(c.ctx, n)
+		return truth(kept, err)
 	case *connectpb.Catalog_CacheTable:
 		n, err := c.named(k.CacheTable.GetTableName())
 		if err != nil {
@@ -72,10 +80,9 @@ func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return done(c.s.Unpersist(c.ctx, n))
+		return done(c.s.Uncache(c.ctx, n))
 	case *connectpb.Catalog_ClearCache:
-		c.s.ClearLevels()
-		return done(nil)
+		return done(c.s.ClearCache())
 	case *connectpb.Catalog_RefreshTable:
 		parts, err := sql.ParseIdentifier(k.RefreshTable.GetTableName())
 		if err != nil {
@@ -83,7 +90,7 @@ func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
 		}
 		return done(c.run(&plan.RefreshTable{Name: parts}))
 	case *connectpb.Catalog_RefreshByPath:
-		return done(nil)
+		return done(c.s.RefreshPath(k.RefreshByPath.GetPath()))
 	case *connectpb.Catalog_CurrentCatalog:
 		return textRow(catalog.Name)
 	case *connectpb.Catalog_SetCurrentCatalog:
@@ -138,6 +145,24 @@ func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
 			return nil, err
 		}
 		return c.s.Run(c.ctx, &plan.ShowCreateTable{Table: parts})
+	case *connectpb.Catalog_ListPartitions:
+		parts, err := sql.ParseIdentifier(k.ListPartitions.GetTableName())
+		if err != nil {
+			return nil, err
+		}
+		return c.s.ListPartitions(parts)
+	case *connectpb.Catalog_RecoverPartitions:
+		parts, err := sql.ParseIdentifier(k.RecoverPartitions.GetTableName())
+		if err != nil {
+			return nil, err
+		}
+		return done(c.s.RecoverPartitions(parts))
+	case *connectpb.Catalog_AnalyzeTable:
+		parts, err := sql.ParseIdentifier(k.AnalyzeTable.GetTableName())
+		if err != nil {
+			return nil, err
+		}
+		return done(c.run(&plan.AnalyzeTable{Name: parts, NoScan: k.AnalyzeTable.GetNoScan()}))
 	case nil:
 		return nil, notSet("spark.connect.Catalog", "cat_type")
 	}
@@ -203,16 +228,16 @@ func done(err error) (plan.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return session.LocalRows(types.Struct(types.Field{Name: "value", Type: types.String}), nil)
+	return plan.LocalRows(types.Struct(types.Field{Name: "value", Type: types.String}), nil)
 }
 
 func textRow(v string) (plan.Node, error) {
-	return session.LocalRows(types.Struct(types.NewField("value", types.String)), []types.Row{{v}})
+	return plan.LocalRows(types.Struct(types.NewField("value", types.String)), []types.Row{{v}})
 }
 
 func truth(v bool, err error) (plan.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return session.LocalRows(types.Struct(types.Field{Name: "value", Type: types.Boolean}), []types.Row{{v}})
+	return plan.LocalRows(types.Struct(types.Field{Name: "value", Type: types.Boolean}), []types.Row{{v}})
 }

@@ -70,7 +70,7 @@ func (c *Converter) Expr(m *connectpb.Expression) (plan.Expr, error) {
 	case *connectpb.Expression_SubqueryExpression:
 		return c.subquery(k.SubqueryExpression)
 	case *connectpb.Expression_CommonInlineUserDefinedFunction:
-		return nil, userFunction(k.CommonInlineUserDefinedFunction)
+		return c.userFunction(k.CommonInlineUserDefinedFunction, origin(m))
 	case *connectpb.Expression_TypedAggregateExpression:
 		return nil, errclass.New("UNSUPPORTED_FEATURE.SCALA_FUNCTION", "functionName", "of a typed aggregate")
 	case *connectpb.Expression_DirectShufflePartitionId:
@@ -115,15 +115,24 @@ func origin(m *connectpb.Expression) plan.Origin {
 	return plan.Origin{}
 }
 
-func userFunction(m *connectpb.CommonInlineUserDefinedFunction) error {
+// userFunction translates a call of a program's function. One that brings no code names a Go function of the session by its id.
+func (c *Converter) userFunction(m *connectpb.CommonInlineUserDefinedFunction, o plan.Origin) (plan.Expr, error) {
 	name := errclass.Ident(m.GetFunctionName())
 	switch m.GetFunction().(type) {
 	case *connectpb.CommonInlineUserDefinedFunction_PythonUdf:
-		return errclass.New("UNSUPPORTED_FEATURE.PYTHON_FUNCTION", "functionName", name)
+		return nil, errclass.New("UNSUPPORTED_FEATURE.PYTHON_FUNCTION", "functionName", name)
 	case nil:
-		return notSet("spark.connect.CommonInlineUserDefinedFunction", "function")
+		if _, ok := c.s.Function(m.GetFunctionName()); !ok {
+			return nil, notSet("spark.connect.CommonInlineUserDefinedFunction", "function")
+		}
+		f, err := c.call([]string{m.GetFunctionName()}, m.GetArguments(), o)
+		if err != nil {
+			return nil, err
+		}
+		f.Distinct, f.Internal = m.GetIsDistinct(), true
+		return f, nil
 	}
-	return errclass.New("UNSUPPORTED_FEATURE.SCALA_FUNCTION", "functionName", name)
+	return nil, errclass.New("UNSUPPORTED_FEATURE.SCALA_FUNCTION", "functionName", name)
 }
 
 func (c *Converter) function(m *connectpb.Expression_UnresolvedFunction, o plan.Origin) (plan.Expr, error) {
@@ -138,7 +147,7 @@ func (c *Converter) function(m *connectpb.Expression_UnresolvedFunction, o plan.
 	if err != nil {
 		return nil, err
 	}
-	f.Distinct, f.Internal = m.GetIsDistinct(), m.GetIsInternal()
+	f.Distinct, f.Internal = m.GetIsDistinct(), m.GetIsInternal() || strings.EqualFold(m.GetFunctionName(), "product")
 	return f, nil
 }
 
@@ -221,8 +230,13 @@ func (c *Converter) cast(m *connectpb.Expression_Cast, o plan.Origin) (plan.Expr
 // regex is df.colRegex: a pattern stands in backticks, with or without a table before it; anything else is a column's name.
 func regex(m *connectpb.Expression_UnresolvedRegex, o plan.Origin) (plan.Expr, error) {
 	name := m.GetColName()
-	if len(name) > 2 && name[0] == '`' && name[len(name)-1] == '`' {
-		return &plan.ColumnRegex{Pattern: name[1 : len(name)-1], PlanID: optional(m.PlanId)}, nil
+	if n := len(name) - 1; n > 1 && name[n] == '`' {
+		if name[0] == '`' {
+			return &plan.ColumnRegex{Pattern: name[1:n], PlanID: optional(m.PlanId)}, nil
+		}
+		if dot := strings.LastIndex(name[:n-1], ".`"); dot > 0 {
+			return &plan.ColumnRegex{Table: name[:dot], Pattern: name[dot+2 : n], PlanID: optional(m.PlanId)}, nil
+		}
 	}
 	parts, err := AttributeName(name)
 	if err != nil {

@@ -4,11 +4,13 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/interval"
 	"github.com/millrace/millrace/internal/plan"
-	"github.com/millrace/millrace/internal/session"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/sql"
 	"github.com/millrace/millrace/internal/typepb"
 	"github.com/millrace/millrace/types"
@@ -28,14 +30,32 @@ func (c *Converter) Relation(m *connectpb.Relation) (plan.Node, error) {
 	if w := m.GetWithRelations(); w != nil {
 		return c.withRelations(w)
 	}
+	id := planID(m)
+	if id != nil {
+		if n := c.pinned(*id, m); n != nil {
+			return n, nil
+		}
+	}
 	n, err := c.relation(m)
 	if err != nil {
 		return nil, err
 	}
-	if id := planID(m); id != nil {
+	if id != nil {
 		n = &plan.Tagged{PlanID: *id, Child: n}
 	}
 	return n, nil
+}
+
+// pinned is what a relation has meant since its rows are kept; nil for one whose rows are not.
+func (c *Converter) pinned(id int64, m *connectpb.Relation) plan.Node {
+	message, n, ok := c.s.Pinned(id)
+	if !ok {
+		return nil
+	}
+	if was, ok := message.(*connectpb.Relation); !ok || !proto.Equal(was, m) {
+		return nil
+	}
+	return n
 }
 
 // planID is the id by which a client refers to a relation, or nil.
@@ -66,6 +86,10 @@ func (c *Converter) relation(m *connectpb.Relation) (plan.Node, error) {
 		return c.join(k.Join)
 	case *connectpb.Relation_LateralJoin:
 		return c.lateralJoin(k.LateralJoin)
+	case *connectpb.Relation_AsOfJoin:
+		return c.asOfJoin(k.AsOfJoin)
+	case *connectpb.Relation_NearestByJoin:
+		return c.nearestByJoin(k.NearestByJoin)
 	case *connectpb.Relation_SetOp:
 		return c.setOp(k.SetOp)
 	case *connectpb.Relation_Sort:
@@ -176,7 +200,7 @@ func (c *Converter) withRelations(m *connectpb.WithRelations) (plan.Node, error)
 	if err != nil || len(names) == 0 {
 		return n, err
 	}
-	return &plan.With{Names: names, Plans: plans, Child: n}, nil
+	return &plan.With{Names: names, Plans: plans, Frames: true, Child: n}, nil
 }
 
 func (c *Converter) read(m *connectpb.Relation, r *connectpb.Read) (plan.Node, error) {
@@ -192,12 +216,12 @@ func (c *Converter) read(m *connectpb.Relation, r *connectpb.Read) (plan.Node, e
 		if len(d.GetPredicates()) > 0 {
 			return nil, unsupported("reads with predicates")
 		}
-		if d.SourceName != nil && r.GetIsStreaming() && c.s.Conf.Value("spark.sql.streaming.queryEvolution.enableSourceEvolution") != "true" {
+		if d.SourceName != nil && r.GetIsStreaming() && c.s.Conf.Value(setting.SourceEvolution) != "true" {
 			return nil, errclass.New("STREAMING_QUERY_EVOLUTION_ERROR.SOURCE_NAMING_NOT_SUPPORTED", "name", d.GetSourceName())
 		}
 		format := d.GetFormat()
 		if format == "" {
-			format = c.s.Conf.Value(session.KeySource)
+			format = c.s.Conf.Value(setting.Source)
 		}
 		return &plan.Read{
 			Format: format, Schema: d.GetSchema(), Options: d.GetOptions(), Paths: d.GetPaths(), Stream: r.GetIsStreaming(),
@@ -386,7 +410,7 @@ func (c *Converter) sample(m *connectpb.Sample) (plan.Node, error) {
 		return nil, badArgument("a sampling fraction must be between 0 and 1")
 	}
 	return &plan.Sample{
-		Lo: m.GetLowerBound(), Hi: m.GetUpperBound(), WithReplacement: m.GetWithReplacement(), Seed: seed, Child: in,
+		Lo: m.GetLowerBound(), Hi: m.GetUpperBound(), WithReplacement: m.GetWithReplacement(), Ordered: m.GetDeterministicOrder(), Seed: seed, Child: in,
 	}, nil
 }
 
@@ -397,7 +421,7 @@ func (c *Converter) deduplicate(m *connectpb.Deduplicate) (plan.Node, error) {
 	}
 	d := &plan.Dedup{AllColumns: m.GetAllColumnsAsKeys(), WithinWatermark: m.GetWithinWatermark(), Child: in}
 	if !d.AllColumns && len(m.GetColumnNames()) == 0 {
-		return nil, malformed("a Deduplicate has either columns or all_columns_as_keys")
+		return nil, errclass.New("CONNECT_INVALID_PLAN.DEDUPLICATE_REQUIRES_COLUMNS_OR_ALL")
 	}
 	for _, name := range m.GetColumnNames() {
 		d.Keys = append(d.Keys, column(name))
@@ -433,11 +457,13 @@ func (c *Converter) repartitionBy(m *connectpb.RepartitionByExpression) (plan.No
 	if err != nil {
 		return nil, err
 	}
-	keys, err := c.exprs(m.GetPartitionExprs())
-	if err != nil {
-		return nil, err
+	r := &plan.Repartition{N: int(m.GetNumPartitions()), Shuffle: true, Child: in}
+	list := m.GetPartitionExprs()
+	if len(list) == 1 && list[0].GetDirectShufflePartitionId() != nil {
+		r.ByNumber, list = true, []*connectpb.Expression{list[0].GetDirectShufflePartitionId().GetChild()}
 	}
-	return &plan.Repartition{N: int(m.GetNumPartitions()), Shuffle: true, Keys: keys, Child: in}, nil
+	r.Keys, err = c.exprs(list)
+	return r, err
 }
 
 func (c *Converter) rename(m *connectpb.WithColumnsRenamed) (plan.Node, error) {
@@ -484,10 +510,7 @@ func (c *Converter) drop(m *connectpb.Drop) (plan.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range m.GetColumnNames() {
-		cols = append(cols, column(name))
-	}
-	return &plan.Drop{Cols: cols, Child: in}, nil
+	return &plan.Drop{Cols: cols, Names: m.GetColumnNames(), Child: in}, nil
 }
 
 func (c *Converter) hint(m *connectpb.Hint) (plan.Node, error) {

@@ -3,7 +3,6 @@ package convert
 import (
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/plan"
-	"github.com/millrace/millrace/internal/session"
 	"github.com/millrace/millrace/internal/show"
 	"github.com/millrace/millrace/types"
 )
@@ -28,5 +27,5 @@ func (c *Converter) shown(m *connectpb.Relation, column string, o show.Options, 
 	if err != nil {
 		return nil, err
 	}
-	return session.LocalRows(types.Struct(types.Field{Name: column, Type: types.String}), []types.Row{{text}})
+	return plan.LocalRows(types.Struct(types.Field{Name: column, Type: types.String}), []types.Row{{text}})
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
-	"github.com/millrace/millrace/internal/session"
-	"github.com/millrace/millrace/internal/typepb"
 	"github.com/millrace/millrace/types"
 )
 
@@ -228,7 +226,7 @@ func (c *Converter) freqItems(m *connectpb.StatFreqItems) (plan.Node, error) {
 		out.Fields = append(out.Fields, types.NewField(name+"_freqItems", types.ArrayOf(f.Type)))
 		row[i] = frequent(batches, i, support)
 	}
-	return session.LocalRows(out, []types.Row{row})
+	return plan.LocalRows(out, []types.Row{row})
 }
 
 func columns(names []string) []plan.Expr {
@@ -268,45 +266,4 @@ func (c *Converter) sampleBy(m *connectpb.StatSampleBy) (plan.Node, error) {
 	}
 	share := call("when", append(args, lit(0.0, types.Double))...)
 	return &plan.Filter{Cond: call("<", call("rand", lit(seed, types.Long)), share), Child: in}, nil
-}
-
-// parse reads a column of texts. The rows are those that from_json and from_csv make of it.
-func (c *Converter) parse(m *connectpb.Parse) (plan.Node, error) {
-	in, err := c.input(m.GetInput(), "Parse")
-	if err != nil {
-		return nil, err
-	}
-	name := ""
-	switch m.GetFormat() {
-	case connectpb.Parse_PARSE_FORMAT_JSON:
-		name = "from_json"
-	case connectpb.Parse_PARSE_FORMAT_CSV:
-		name = "from_csv"
-	default:
-		return nil, unsupported("reading rows of " + m.GetFormat().String())
-	}
-	if m.GetSchema() == nil {
-		return nil, unsupported("inferring a schema from a DataFrame of texts")
-	}
-	schema, err := typepb.Schema(m.GetSchema())
-	if err != nil {
-		return nil, err
-	}
-	st, err := c.s.Schema(c.ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	if len(st.Fields) != 1 || !types.IsString(st.Fields[0].Type) {
-		return nil, malformed("the input of Parse has exactly one column, of strings")
-	}
-	args := []plan.Expr{column(st.Fields[0].Name), lit(schema.DDL(), types.String)}
-	if len(m.GetOptions()) > 0 {
-		var kv []plan.Expr
-		for k, v := range m.GetOptions() {
-			kv = append(kv, lit(k, types.String), lit(v, types.String))
-		}
-		args = append(args, call("map", kv...))
-	}
-	row := &plan.Project{Cols: []plan.Expr{&plan.Alias{Child: call(name, args...), Name: "row"}}, Child: in}
-	return &plan.Project{Cols: []plan.Expr{&plan.Star{Target: []string{"row"}, PlanID: -1}}, Child: row}, nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
-	"github.com/millrace/millrace/internal/session"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -56,7 +55,7 @@ func (c *Converter) transpose(m *connectpb.Transpose) (plan.Node, error) {
 		return nil, err
 	}
 	if len(st.Fields) == 0 {
-		return session.LocalRows(st, nil)
+		return plan.LocalRows(st, nil)
 	}
 	index := plan.Expr(column(st.Fields[0].Name))
 	indexName := st.Fields[0].Name
@@ -118,5 +117,5 @@ func (c *Converter) transpose(m *connectpb.Transpose) (plan.Node, error) {
 			result[i] = append(result[i], r[i+1])
 		}
 	}
-	return session.LocalRows(out, result)
+	return plan.LocalRows(out, result)
 }

@@ -248,7 +248,7 @@ func TestGetStatus(t *testing.T) {
 func TestSignsOfLife(t *testing.T) {
 	c := serve(t, map[string]string{
 		"spark.connect.progress.reportInterval":                      "5ms",
-		"spark.connect.execute.reattachable.senderMaxStreamDuration": "40ms",
+		"spark.connect.execute.reattachable.senderMaxStreamDuration": "400ms",
 	})
 	req := c.request(command(&connectpb.Command{CommandType: &connectpb.Command_StreamingQueryListenerBusCommand{
 		StreamingQueryListenerBusCommand: &connectpb.StreamingQueryListenerBusCommand{

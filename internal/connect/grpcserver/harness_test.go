@@ -39,7 +39,10 @@ type client struct {
 func serve(t *testing.T, conf map[string]string) *client {
 	t.Helper()
 	rt := engine.New(engine.Runtime{Parallelism: 2})
-	svc := connect.New(session.NewServer(rt, conf), connect.SettingsOf(conf))
+	svc, err := connect.New(session.NewServer(rt, conf), conf)
+	if err != nil {
+		t.Fatal(err)
+	}
 	srv := grpcserver.New(svc)
 	l := bufconn.Listen(1 << 20)
 	served := make(chan error, 1)
@@ -52,7 +55,7 @@ func serve(t *testing.T, conf map[string]string) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
 		if err := svc.Close(ctx); err != nil {
 			t.Errorf("close: %v", err)

@@ -43,8 +43,9 @@ func toStatus(err error) error {
 	if b, err := json.Marshal(classes); err == nil {
 		info.Metadata["classes"] = string(b)
 	}
-	if e.Class != "" {
-		info.Metadata["errorClass"] = e.Class
+	class := e.Told()
+	if class != "" {
+		info.Metadata["errorClass"] = class
 		params := e.Params
 		if params == nil {
 			params = map[string]string{}
@@ -53,7 +54,7 @@ func toStatus(err error) error {
 			info.Metadata["messageParameters"] = string(b)
 		}
 	}
-	if e.SQLState != "" {
+	if e.SQLState != "" && (class != "" || e.Class == "") {
 		info.Metadata["sqlState"] = e.SQLState
 	}
 	if id != "" {
