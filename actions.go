@@ -248,20 +248,39 @@ func (d *DataFrame) IsStreaming(ctx context.Context) (bool, error) {
 	return r.GetIsStreaming().GetIsStreaming(), err
 }
 
-// Cache keeps the rows after they have been computed for the first time.
-func (d *DataFrame) Cache(ctx context.Context) error {
-	_, err := d.ask(ctx, &connectpb.AnalyzePlanRequest{
-		Analyze: &connectpb.AnalyzePlanRequest_Persist_{Persist: &connectpb.AnalyzePlanRequest_Persist{Relation: d.rel}},
+// InputFiles lists the files that the plan reads.
+func (d *DataFrame) InputFiles(ctx context.Context) ([]string, error) {
+	r, err := d.ask(ctx, &connectpb.AnalyzePlanRequest{
+		Analyze: &connectpb.AnalyzePlanRequest_InputFiles_{InputFiles: &connectpb.AnalyzePlanRequest_InputFiles{Plan: d.plan()}},
 	})
-	return err
+	return r.GetInputFiles().GetFiles(), err
 }
 
-// Unpersist drops what Cache keeps.
-func (d *DataFrame) Unpersist(ctx context.Context) error {
-	_, err := d.ask(ctx, &connectpb.AnalyzePlanRequest{
-		Analyze: &connectpb.AnalyzePlanRequest_Unpersist_{Unpersist: &connectpb.AnalyzePlanRequest_Unpersist{Relation: d.rel}},
+// IsLocal tells whether the rows can be had without running anything.
+func (d *DataFrame) IsLocal(ctx context.Context) (bool, error) {
+	r, err := d.ask(ctx, &connectpb.AnalyzePlanRequest{
+		Analyze: &connectpb.AnalyzePlanRequest_IsLocal_{IsLocal: &connectpb.AnalyzePlanRequest_IsLocal{Plan: d.plan()}},
 	})
-	return err
+	return r.GetIsLocal().GetIsLocal(), err
+}
+
+// SameSemantics tells whether two plans surely give the same rows. It may say no although they do.
+func (d *DataFrame) SameSemantics(ctx context.Context, other *DataFrame) (bool, error) {
+	if other.err != nil {
+		return false, other.err
+	}
+	r, err := d.ask(ctx, &connectpb.AnalyzePlanRequest{
+		Analyze: &connectpb.AnalyzePlanRequest_SameSemantics_{SameSemantics: &connectpb.AnalyzePlanRequest_SameSemantics{TargetPlan: d.plan(), OtherPlan: other.plan()}},
+	})
+	return r.GetSameSemantics().GetResult(), err
+}
+
+// SemanticHash is a number that plans of the same semantics share.
+func (d *DataFrame) SemanticHash(ctx context.Context) (int32, error) {
+	r, err := d.ask(ctx, &connectpb.AnalyzePlanRequest{
+		Analyze: &connectpb.AnalyzePlanRequest_SemanticHash_{SemanticHash: &connectpb.AnalyzePlanRequest_SemanticHash{Plan: d.plan()}},
+	})
+	return r.GetSemanticHash().GetResult(), err
 }
 
 // ask makes an analysis request about the plan.
@@ -280,6 +299,11 @@ func (d *DataFrame) CreateTempView(ctx context.Context, name string) error {
 // CreateOrReplaceTempView is CreateTempView that takes the name from an earlier view.
 func (d *DataFrame) CreateOrReplaceTempView(ctx context.Context, name string) error {
 	return d.view(ctx, name, false, true)
+}
+
+// CreateGlobalTempView names the plan for all sessions, as global_temp.name; the name must be free.
+func (d *DataFrame) CreateGlobalTempView(ctx context.Context, name string) error {
+	return d.view(ctx, name, true, false)
 }
 
 // CreateOrReplaceGlobalTempView names the plan for all sessions, as global_temp.name.

@@ -261,13 +261,42 @@ func TestSQL(t *testing.T) {
 	})
 }
 
+// Spark refuses all but Create for tables of its own catalog, so only our engine is asked.
+func TestWriteToTables(t *testing.T) {
+	spark := connect(t, "local[2]", warehouse(t))
+	d := sql(t, spark, "SELECT * FROM VALUES (1, 'x', 10), (2, 'y', 20) AS t(id, p, v)")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(d.WriteTo("w").Using("parquet").PartitionedBy("p").Create(ctx(t)))
+	must(sql(t, spark, "SELECT 'z' AS p, 30 AS v, 3 AS id").WriteTo("w").Append(ctx(t))) // by name
+	must(sql(t, spark, "SELECT 4 AS id, 'x' AS p, 40 AS v").WriteTo("w").OverwritePartitions(ctx(t)))
+	expect(t, spark.Table("w").OrderBy("id"), row(int32(2), int32(20), "y"), row(int32(3), int32(30), "z"), row(int32(4), int32(40), "x"))
+	must(d.WriteTo("w").Using("parquet").CreateOrReplace(ctx(t)))
+	expect(t, spark.Table("w").Where("id = 1"), row(int32(1), "x", int32(10)))
+
+	for condition, err := range map[string]error{
+		"TABLE_OR_VIEW_NOT_FOUND":         d.WriteTo("none").Using("parquet").Replace(ctx(t)),
+		"TABLE_OR_VIEW_ALREADY_EXISTS":    d.WriteTo("w").Using("parquet").Create(ctx(t)),
+		"UNSUPPORTED_PARTITION_TRANSFORM": d.WriteTo("u").Using("parquet").PartitionedBy(f.Years("id")).Create(ctx(t)),
+		"COLUMN_NOT_DEFINED_IN_TABLE":     d.WriteTo("u").Using("parquet").PartitionedBy("none").Create(ctx(t)),
+	} {
+		if e, _ := asError(err); e == nil || e.Class != condition {
+			t.Errorf("%v, want %s", err, condition)
+		}
+	}
+}
+
 func TestCatalog(t *testing.T) {
 	each(t, func(t *testing.T, spark *millrace.Session) {
 		if err := spark.Range(0, 1, 1).CreateOrReplaceTempView(ctx(t), "api_view"); err != nil {
 			t.Fatal(err)
 		}
 		c := spark.Catalog()
-		tables, err := c.ListTables(ctx(t))
+		tables, err := c.ListTables(ctx(t), "", "")
 		if err != nil {
 			t.Fatal(err)
 		}

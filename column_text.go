@@ -32,6 +32,13 @@ func text(e *connectpb.Expression) string {
 		return k.ExpressionString.GetExpression()
 	case *connectpb.Expression_UnresolvedFunction_:
 		return callText(k.UnresolvedFunction)
+	case *connectpb.Expression_CommonInlineUserDefinedFunction:
+		f := k.CommonInlineUserDefinedFunction
+		name := "udf"
+		if u := called.find(f.GetFunctionName()); u != nil {
+			name = u.name
+		}
+		return callText(&connectpb.Expression_UnresolvedFunction{FunctionName: name, Arguments: f.GetArguments(), IsDistinct: f.GetIsDistinct()})
 	case *connectpb.Expression_Alias_:
 		return text(k.Alias.GetExpr()) + " AS " + strings.Join(k.Alias.GetName(), ", ")
 	case *connectpb.Expression_Cast_:

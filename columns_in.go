@@ -203,6 +203,9 @@ func columnFiller(t reflect.Type, a arrow.Array, dt types.DataType, path string)
 			}
 		}
 	}
+	if t.Kind() == reflect.Pointer && t.Elem().Kind() != reflect.Struct {
+		return pointerFiller(t, a, dt, path)
+	}
 	get, err := getter(a, dt)
 	if err != nil {
 		return nil, err
@@ -264,4 +267,33 @@ func valueFiller[T any](t reflect.Type, a arrow.Array, value func(i int) T, path
 		}
 		return nil
 	}
+}
+
+// pointerFiller makes one slice of values for all rows that are not null, and points into it. What is null stays nil.
+func pointerFiller(t reflect.Type, a arrow.Array, dt types.DataType, path string) (filler, error) {
+	fill, err := columnFiller(t.Elem(), a, dt, path)
+	if err != nil {
+		return nil, err
+	}
+	width := t.Elem().Size()
+	list := reflect.SliceOf(t.Elem())
+	return func(dst unsafe.Pointer, size uintptr, from, n int) error {
+		values := reflect.MakeSlice(list, n, n).UnsafePointer()
+		for i := 0; i < n; {
+			if a.IsNull(from + i) {
+				i++ // what is filled is nil already
+				continue
+			}
+			run := i
+			for run < n && !a.IsNull(from+run) {
+				*(*unsafe.Pointer)(unsafe.Add(dst, uintptr(run)*size)) = unsafe.Add(values, uintptr(run)*width)
+				run++
+			}
+			if err := fill(unsafe.Add(values, uintptr(i)*width), width, from+i, run-i); err != nil {
+				return err
+			}
+			i = run
+		}
+		return nil
+	}, nil
 }

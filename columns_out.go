@@ -198,6 +198,22 @@ func newColumnWriter(t reflect.Type, dt types.DataType) columnWriter {
 	case t == reflect.TypeFor[time.Time]():
 		return loop(func(b *array.TimestampBuilder, v time.Time) { b.Append(arrow.Timestamp(types.MicrosOf(v))) })
 	}
+	if t.Kind() == reflect.Pointer && t.Elem().Kind() != reflect.Struct {
+		write, width := newColumnWriter(t.Elem(), dt), t.Elem().Size()
+		return func(b array.Builder, src unsafe.Pointer, size uintptr, n int) error {
+			for i := range n {
+				p := *(*unsafe.Pointer)(unsafe.Add(src, uintptr(i)*size))
+				if p == nil {
+					b.AppendNull()
+					continue
+				}
+				if err := write(b, p, width, 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
 	return func(b array.Builder, src unsafe.Pointer, size uintptr, n int) error {
 		for i := range n {
 			v, err := types.ToValue(plain(reflect.NewAt(t, unsafe.Add(src, uintptr(i)*size)).Elem().Interface()), dt)

@@ -3,6 +3,7 @@ package millrace
 import (
 	"context"
 	"errors"
+	"io"
 	"runtime"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ type connectOptions struct {
 	userID    string
 	sessionID string
 	conf      map[string]string
+	console   io.Writer
 	exact     bool // run the embedded engine as if it were behind a wire
 }
 
@@ -41,6 +43,10 @@ func WithConf(key, value string) ConnectOption {
 		o.conf[key] = value
 	}
 }
+
+// WithConsole names where queries of the session print to that write to the console: standard output unless set, of this process, also
+// when a millrace server runs them.
+func WithConsole(out io.Writer) ConnectOption { return func(o *connectOptions) { o.console = out } }
 
 // connectTimeout bounds the first call to a server when ctx has no deadline.
 const connectTimeout = 15 * time.Second
@@ -73,6 +79,9 @@ func Connect(ctx context.Context, address string, opts ...ConnectOption) (*Sessi
 		o.sessionID = uuid.NewString()
 	}
 	s := newSession(b, o.userID, o.sessionID)
+	if o.console != nil {
+		s.console = o.console
+	}
 	if err := s.begin(ctx, address, o.conf); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}

@@ -19,14 +19,16 @@ import (
 // Arguments of type any are Columns, names of columns, or slices of those.
 type DataFrame struct {
 	s   *Session
+	id  int64 // by which columns refer to it
 	rel *connectpb.Relation
 	err error
 }
 
 // newDataFrame numbers a relation, so that columns can refer to it.
 func newDataFrame(s *Session, rel *connectpb.Relation, errs ...error) *DataFrame {
-	rel.Common = &connectpb.RelationCommon{PlanId: proto.Int64(s.nextPlanID())}
-	return &DataFrame{s: s, rel: rel, err: firstError(errs...)}
+	id := s.nextPlanID()
+	rel.Common = &connectpb.RelationCommon{PlanId: &id}
+	return &DataFrame{s: s, id: id, rel: s.withSubqueries(rel), err: firstError(errs...)}
 }
 
 // then is the DataFrame of a relation over this one.
@@ -44,13 +46,26 @@ func (d *DataFrame) Session() *Session { return d.s }
 
 // Col is a column of this very DataFrame: it stays apart from columns of the same name on the other side of a join.
 func (d *DataFrame) Col(name string) Column {
-	id := d.rel.GetCommon().PlanId
 	if name == "*" {
 		e := star("")
-		e.GetUnresolvedStar().PlanId = id
+		e.GetUnresolvedStar().PlanId = &d.id
 		return Column{expr: e}
 	}
-	return Column{expr: placedAt(attribute(name, id))}
+	return Column{expr: placedAt(attribute(name, &d.id))}
+}
+
+// MetadataCol is a column of this DataFrame that Select("*") leaves out, such as _metadata of files.
+func (d *DataFrame) MetadataCol(name string) Column {
+	e := attribute(name, &d.id)
+	e.GetUnresolvedAttribute().IsMetadataColumn = proto.Bool(true)
+	return Column{expr: placedAt(e)}
+}
+
+// ColRegex is the columns of this DataFrame whose whole names fit a regular expression in Java's form, in back quotes: "`(id|ts)_.*`".
+func (d *DataFrame) ColRegex(pattern string) Column {
+	return Column{expr: placedAt(&connectpb.Expression{ExprType: &connectpb.Expression_UnresolvedRegex_{
+		UnresolvedRegex: &connectpb.Expression_UnresolvedRegex{ColName: pattern, PlanId: &d.id},
+	}})}
 }
 
 // Select computes columns.
@@ -113,8 +128,22 @@ func (d *DataFrame) WithColumns(cols ...NamedColumn) *DataFrame {
 
 // WithColumnRenamed renames a column. A name that does not exist is no error.
 func (d *DataFrame) WithColumnRenamed(from, to string) *DataFrame {
-	return d.then(&connectpb.Relation{RelType: &connectpb.Relation_WithColumnsRenamed{WithColumnsRenamed: &connectpb.WithColumnsRenamed{
-		Input: d.rel, Renames: []*connectpb.WithColumnsRenamed_Rename{{ColName: from, NewColName: to}},
+	return d.WithColumnsRenamed(map[string]string{from: to})
+}
+
+// WithColumnsRenamed renames columns, from the keys to the values. Names that do not exist are no error.
+func (d *DataFrame) WithColumnsRenamed(names map[string]string) *DataFrame {
+	m := &connectpb.WithColumnsRenamed{Input: d.rel}
+	for _, from := range sortedKeys(names) {
+		m.Renames = append(m.Renames, &connectpb.WithColumnsRenamed_Rename{ColName: from, NewColName: names[from]})
+	}
+	return d.then(&connectpb.Relation{RelType: &connectpb.Relation_WithColumnsRenamed{WithColumnsRenamed: m}})
+}
+
+// WithMetadata gives a column metadata, a JSON object.
+func (d *DataFrame) WithMetadata(name, metadata string) *DataFrame {
+	return d.then(&connectpb.Relation{RelType: &connectpb.Relation_WithColumns{WithColumns: &connectpb.WithColumns{
+		Input: d.rel, Aliases: []*connectpb.Expression_Alias{{Expr: d.Col(name).expr, Name: []string{name}, Metadata: &metadata}},
 	}}})
 }
 
@@ -210,13 +239,6 @@ func toInt32(name string, n int, field *int32) error {
 	return nil
 }
 
-// Sample keeps about a fraction of the rows, chosen by a seed; with replacement a row can be kept several times.
-func (d *DataFrame) Sample(withReplacement bool, fraction float64, seed int64) *DataFrame {
-	return d.then(&connectpb.Relation{RelType: &connectpb.Relation_Sample{Sample: &connectpb.Sample{
-		Input: d.rel, UpperBound: fraction, WithReplacement: &withReplacement, Seed: &seed,
-	}}})
-}
-
 // Repartition spreads the rows over n partitions, by the values of columns if some are given. n = 0 leaves the number to the engine.
 func (d *DataFrame) Repartition(n int, cols ...any) *DataFrame {
 	var parts int32
@@ -232,6 +254,33 @@ func (d *DataFrame) Repartition(n int, cols ...any) *DataFrame {
 		m.NumPartitions = &parts
 	}
 	return d.then(&connectpb.Relation{RelType: &connectpb.Relation_RepartitionByExpression{RepartitionByExpression: m}}, err)
+}
+
+// RepartitionByRange spreads the rows over n partitions, so that each has a range of the values of columns, which may say Column.Desc and
+// its like. n = 0 leaves the number to the engine.
+func (d *DataFrame) RepartitionByRange(n int, cols ...any) *DataFrame {
+	m := &connectpb.RepartitionByExpression{Input: d.rel}
+	orders, err := order(columns(cols))
+	for _, o := range orders {
+		m.PartitionExprs = append(m.PartitionExprs, &connectpb.Expression{ExprType: &connectpb.Expression_SortOrder_{SortOrder: o}})
+	}
+	if n != 0 {
+		m.NumPartitions = new(int32)
+		err = firstError(err, toInt32("n", n, m.NumPartitions))
+	}
+	return d.then(&connectpb.Relation{RelType: &connectpb.Relation_RepartitionByExpression{RepartitionByExpression: m}}, err)
+}
+
+// RepartitionByID spreads the rows over n partitions: a column of INT tells which one, modulo n.
+func (d *DataFrame) RepartitionByID(n int, id any) *DataFrame {
+	m := &connectpb.RepartitionByExpression{Input: d.rel, NumPartitions: new(int32)}
+	exprs, err := expressions(columns([]any{id}))
+	for _, e := range exprs {
+		m.PartitionExprs = append(m.PartitionExprs, &connectpb.Expression{ExprType: &connectpb.Expression_DirectShufflePartitionId{
+			DirectShufflePartitionId: &connectpb.Expression_DirectShufflePartitionID{Child: e},
+		}})
+	}
+	return d.then(&connectpb.Relation{RelType: &connectpb.Relation_RepartitionByExpression{RepartitionByExpression: m}}, err, toInt32("n", n, m.NumPartitions))
 }
 
 // Coalesce puts partitions together until there are n.
@@ -266,27 +315,34 @@ func (d *DataFrame) To(schema types.StructType) *DataFrame {
 	}}})
 }
 
-// FillNA replaces nulls by a value in the columns named, or in all columns of a fitting type.
-func (d *DataFrame) FillNA(value any, cols ...string) *DataFrame {
-	m := &connectpb.NAFill{Input: d.rel, Cols: cols}
-	l := Lit(value)
-	lit := l.expr.GetLiteral()
-	if n, ok := lit.GetLiteralType().(*connectpb.Expression_Literal_Integer); ok { // the protocol takes BIGINT, DOUBLE, STRING and BOOLEAN
-		lit = Lit(int64(n.Integer)).expr.GetLiteral()
-	}
-	m.Values = []*connectpb.Expression_Literal{lit}
-	return d.then(&connectpb.Relation{RelType: &connectpb.Relation_FillNa{FillNa: m}}, l.use())
-}
-
-// DropNA drops rows with a null in one of the columns named, or in any column if none is.
-func (d *DataFrame) DropNA(cols ...string) *DataFrame {
-	return d.then(&connectpb.Relation{RelType: &connectpb.Relation_DropNa{DropNa: &connectpb.NADrop{Input: d.rel, Cols: cols}}})
-}
-
-// Describe computes count, mean, stddev, min and max of columns, or of all that are numbers or strings.
-func (d *DataFrame) Describe(cols ...string) *DataFrame {
-	return d.then(&connectpb.Relation{RelType: &connectpb.Relation_Describe{Describe: &connectpb.StatDescribe{Input: d.rel, Cols: cols}}})
-}
-
 // Transform applies a function, so that steps of a program read from left to right.
 func (d *DataFrame) Transform(f func(*DataFrame) *DataFrame) *DataFrame { return f(d) }
+
+// Unpivot turns columns into rows: for each row and each of the values' columns there is a row with the ids, the name of the column and its
+// value. Without values all columns but the ids are turned. It is also called melt.
+func (d *DataFrame) Unpivot(ids, values []any, nameColumn, valueColumn string) *DataFrame {
+	m := &connectpb.Unpivot{Input: d.rel, VariableColumnName: nameColumn, ValueColumnName: valueColumn}
+	var err1, err2 error
+	m.Ids, err1 = expressions(columns(ids))
+	if values != nil {
+		m.Values = &connectpb.Unpivot_Values{}
+		m.Values.Values, err2 = expressions(columns(values))
+	}
+	return d.then(&connectpb.Relation{RelType: &connectpb.Relation_Unpivot{Unpivot: m}}, err1, err2)
+}
+
+// Transpose turns rows into columns, named by the values of an index column: the one given, or the first.
+func (d *DataFrame) Transpose(index ...any) *DataFrame {
+	exprs, err := expressions(columns(index))
+	return d.then(&connectpb.Relation{RelType: &connectpb.Relation_Transpose{Transpose: &connectpb.Transpose{Input: d.rel, IndexColumns: exprs}}}, err)
+}
+
+// ToJSON makes a JSON object of each row, as the column value.
+func (d *DataFrame) ToJSON() *DataFrame {
+	return d.Select(Call("to_json", Call("struct", Col("*"))).As("value"))
+}
+
+// ZipWithIndex adds a column that numbers the rows from 0.
+func (d *DataFrame) ZipWithIndex(name string) *DataFrame {
+	return d.Select(Col("*"), Call("distributed_sequence_id").As(name))
+}

@@ -20,6 +20,9 @@ func (s *Session) analyze(ctx context.Context, req *connectpb.AnalyzePlanRequest
 	if err := s.uploads.send(ctx, s); err != nil {
 		return nil, err
 	}
+	if err := s.bringFunctions(req); err != nil {
+		return nil, err
+	}
 	req.SessionId, req.UserContext, req.ClientType, req.ClientObservedServerSideSessionId = s.id, s.userContext(), &clientType, s.observed()
 	r, err := s.backend.Analyze(ctx, req)
 	if err != nil {
@@ -34,6 +37,9 @@ func (s *Session) start(ctx context.Context, plan *connectpb.Plan) (*execution, 
 		return nil, err
 	}
 	if err := s.uploads.send(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := s.bringFunctions(plan); err != nil {
 		return nil, err
 	}
 	rs, err := s.backend.Execute(ctx, &connectpb.ExecutePlanRequest{

@@ -11,6 +11,7 @@ type GroupedData struct {
 	kind  connectpb.Aggregate_GroupType
 	cols  []*connectpb.Expression
 	pivot *connectpb.Aggregate_Pivot
+	sets  []*connectpb.Aggregate_GroupingSets
 	err   error
 }
 
@@ -29,6 +30,17 @@ func (d *DataFrame) Cube(cols ...any) *GroupedData {
 	return d.group(connectpb.Aggregate_GROUP_TYPE_CUBE, cols)
 }
 
+// GroupingSets groups once by each of some sets of columns, all of which are among cols.
+func (d *DataFrame) GroupingSets(sets [][]any, cols ...any) *GroupedData {
+	g := d.group(connectpb.Aggregate_GROUP_TYPE_GROUPING_SETS, cols)
+	for _, set := range sets {
+		exprs, err := expressions(columns(set))
+		g.err = firstError(g.err, err)
+		g.sets = append(g.sets, &connectpb.Aggregate_GroupingSets{GroupingSet: exprs})
+	}
+	return g
+}
+
 func (d *DataFrame) group(kind connectpb.Aggregate_GroupType, cols []any) *GroupedData {
 	exprs, err := expressions(columns(cols))
 	return &GroupedData{d: d, kind: kind, cols: exprs, err: err}
@@ -44,7 +56,7 @@ func (g *GroupedData) Agg(aggregates ...Column) *DataFrame {
 		err = mistake(errclass.New("CANNOT_BE_EMPTY", "item", "aggregate"))
 	}
 	return g.d.then(&connectpb.Relation{RelType: &connectpb.Relation_Aggregate{Aggregate: &connectpb.Aggregate{
-		Input: g.d.rel, GroupType: g.kind, GroupingExpressions: g.cols, AggregateExpressions: exprs, Pivot: g.pivot,
+		Input: g.d.rel, GroupType: g.kind, GroupingExpressions: g.cols, AggregateExpressions: exprs, Pivot: g.pivot, GroupingSets: g.sets,
 	}}}, g.err, err)
 }
 
@@ -56,6 +68,9 @@ func (g *GroupedData) Sum(cols ...string) *DataFrame { return g.each("sum", cols
 
 // Avg computes the mean of columns in each group.
 func (g *GroupedData) Avg(cols ...string) *DataFrame { return g.each("avg", cols) }
+
+// Mean is Avg.
+func (g *GroupedData) Mean(cols ...string) *DataFrame { return g.Avg(cols...) }
 
 // Min finds the smallest value of columns in each group.
 func (g *GroupedData) Min(cols ...string) *DataFrame { return g.each("min", cols) }

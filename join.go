@@ -38,15 +38,23 @@ func (d *DataFrame) Join(other *DataFrame, on any, kind JoinKind) *DataFrame {
 			err = mistake(errclass.New("CANNOT_BE_EMPTY", "item", "condition"))
 			break
 		}
-		all := on[0]
-		for _, c := range on[1:] {
-			all = all.And(c)
-		}
-		m.JoinCondition, err = all.expr, all.use()
+		m.JoinCondition, err = all(on)
 	default:
 		err = mistake(errclass.New("NOT_COLUMN_OR_STR", "argName", "What to join on", "argType", fmt.Sprintf("%T", on)))
 	}
 	return d.both(other, &connectpb.Relation{RelType: &connectpb.Relation_Join{Join: m}}, err)
+}
+
+// all is the condition that several are true; nil when there are none.
+func all(conditions []Column) (*connectpb.Expression, error) {
+	if len(conditions) == 0 {
+		return nil, nil
+	}
+	c := conditions[0]
+	for _, more := range conditions[1:] {
+		c = c.And(more)
+	}
+	return c.expr, c.use()
 }
 
 // CrossJoin pairs each row with each row of another DataFrame.
@@ -54,6 +62,15 @@ func (d *DataFrame) CrossJoin(other *DataFrame) *DataFrame {
 	return d.both(other, &connectpb.Relation{RelType: &connectpb.Relation_Join{Join: &connectpb.Join{
 		Left: d.rel, Right: other.input(), JoinType: connectpb.Join_JOIN_TYPE_CROSS,
 	}}})
+}
+
+// LateralJoin joins each row with the rows of a DataFrame that is made for it: names that it does not have are those of the row. The kind
+// is InnerJoin or LeftOuterJoin; without conditions all pairs are kept.
+func (d *DataFrame) LateralJoin(other *DataFrame, kind JoinKind, on ...Column) *DataFrame {
+	m := &connectpb.LateralJoin{Left: d.rel, Right: other.input(), JoinType: connectpb.Join_JoinType(kind)}
+	var err error
+	m.JoinCondition, err = all(on)
+	return d.both(other, &connectpb.Relation{RelType: &connectpb.Relation_LateralJoin{LateralJoin: m}}, err)
 }
 
 // Union has the rows of both, column by column in their order.
@@ -97,15 +114,16 @@ func (d *DataFrame) setOp(other *DataFrame, t connectpb.SetOperation_SetOpType, 
 
 // both is the DataFrame of a relation over this one and another.
 func (d *DataFrame) both(other *DataFrame, rel *connectpb.Relation, errs ...error) *DataFrame {
-	switch {
-	case other == nil:
-		errs = append(errs, mistake(errclass.New("NOT_EXPECTED_TYPE", "argName", "The other DataFrame", "expectedType", "a DataFrame", "argType", "nil")))
-	case other.s != d.s:
-		errs = append(errs, other.err, mistake(errclass.New("SESSION_NOT_SAME")))
-	default:
-		errs = append([]error{other.err}, errs...)
+	if other == nil {
+		return d.then(rel, append(errs, mistake(errclass.New("NOT_EXPECTED_TYPE", "argName", "The other DataFrame", "expectedType", "a DataFrame", "argType", "nil")))...)
 	}
-	return d.then(rel, errs...)
+	s, ok := d.s.common(other.s)
+	if ok {
+		errs = append([]error{other.err}, errs...)
+	} else {
+		errs = append(errs, other.err, mistake(errclass.New("SESSION_NOT_SAME")))
+	}
+	return newDataFrame(s, rel, append([]error{d.err}, errs...)...)
 }
 
 // input is the relation of a DataFrame, nil for none.

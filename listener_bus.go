@@ -157,13 +157,13 @@ func (s *subscription) dispatch() {
 			ended = true
 		default:
 		}
-		e, listeners := s.pop()
+		e, listeners, more := s.pop()
 		switch {
 		case e != nil:
 			for _, l := range listeners {
 				e(l)
 			}
-		case ended && !s.holding():
+		case ended && !more:
 			return
 		default:
 			<-s.wake
@@ -245,12 +245,6 @@ func (s *subscription) started(e event) {
 	s.signal()
 }
 
-func (s *subscription) holding() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.starting > 0
-}
-
 // close ends the stream and waits for it and its listeners, unless one of them takes too long.
 func (b *listenerBus) close() {
 	sub := b.subscription()
@@ -305,16 +299,17 @@ func (s *subscription) push(e event) {
 	s.signal()
 }
 
-// pop takes the next event and those who are to see it.
-func (s *subscription) pop() (event, []StreamingQueryListener) {
+// pop takes the next event and those who are to see it. Without one, more is true if a call of Start still holds events back. Both are found
+// out at once: events that a Start lets go in between must not be missed.
+func (s *subscription) pop() (e event, to []StreamingQueryListener, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.queue) == 0 {
-		return nil, nil
+		return nil, nil, s.starting > 0
 	}
-	e := s.queue[0]
+	e = s.queue[0]
 	s.queue = s.queue[1:]
-	return e, slices.Clone(s.listeners)
+	return e, slices.Clone(s.listeners), true
 }
 
 // forget removes a listener beside others. last is true if it is the only one: it stays until the stream has ended.

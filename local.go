@@ -232,6 +232,11 @@ func (u *uploads) add(content []byte) (hash string) {
 
 // send uploads what the server does not have.
 func (u *uploads) send(ctx context.Context, s *Session) error {
+	if p := s.parent; p != nil { // plans of both may have been put together
+		if err := p.uploads.send(ctx, p); err != nil {
+			return err
+		}
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock() // held over the upload: a second request has to wait for the data it may need
 	if len(u.pending) == 0 {

@@ -46,14 +46,14 @@ func (d *DataFrame) Observe(name string, metrics ...Column) *DataFrame {
 // ObserveInto is Observe for a bounded DataFrame, whose metrics the program itself wants.
 func (d *DataFrame) ObserveInto(o *Observation, metrics ...Column) *DataFrame {
 	out := d.Observe(o.name, metrics...)
-	d.s.observations.Store(out.rel.GetCommon().GetPlanId(), o)
+	d.s.origin().observations.Store(out.id, o)
 	return out
 }
 
 // observe hands metrics that came with a response to those who wait for them.
 func (s *Session) observe(metrics []*connectpb.ExecutePlanResponse_ObservedMetrics) {
 	for _, m := range metrics {
-		v, ok := s.observations.LoadAndDelete(m.GetPlanId())
+		v, ok := s.origin().observations.LoadAndDelete(m.GetPlanId())
 		if !ok {
 			continue
 		}

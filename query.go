@@ -42,7 +42,7 @@ func (q *StreamingQuery) call(ctx context.Context, c *connectpb.StreamingQueryCo
 				out = x
 			}
 		})
-	return out, err
+	return out, q.s.attendants.explain(err)
 }
 
 // Status tells what the query is doing.
@@ -101,6 +101,9 @@ func (q *StreamingQuery) await(ctx context.Context, ms *int64) (bool, error) {
 	r, err := q.call(ctx, &connectpb.StreamingQueryCommand{Command: &connectpb.StreamingQueryCommand_AwaitTermination{
 		AwaitTermination: &connectpb.StreamingQueryCommand_AwaitTerminationCommand{TimeoutMs: ms},
 	}})
+	if ended := r.GetAwaitTermination().GetTerminated(); ended || err != nil && ctx.Err() == nil {
+		q.s.attendants.settle(ctx, q.runID)
+	}
 	return r.GetAwaitTermination().GetTerminated(), err
 }
 
@@ -122,6 +125,9 @@ func (q *StreamingQuery) ProcessAllAvailable(ctx context.Context) error {
 // Stop stops the query and waits for it to end. To stop a query that has ended is no error.
 func (q *StreamingQuery) Stop(ctx context.Context) error {
 	_, err := q.call(ctx, &connectpb.StreamingQueryCommand{Command: &connectpb.StreamingQueryCommand_Stop{Stop: true}})
+	if err == nil {
+		q.s.attendants.settle(ctx, q.runID)
+	}
 	return err
 }
 
@@ -137,7 +143,10 @@ func (q *StreamingQuery) Drain(ctx context.Context) error {
 	if e, ok := errors.AsType[*Error](err); ok && strings.Contains(e.Message, "No handler found for extension") {
 		return errclass.New("UNSUPPORTED_STREAMING_OPERATION.DRAIN", "id", q.id).WithCause(e)
 	}
-	return err
+	if err == nil {
+		q.s.attendants.settle(ctx, q.runID)
+	}
+	return q.s.attendants.explain(err)
 }
 
 // Explain is the plan of the latest batch as text, with all stages of planning if extended.
@@ -167,5 +176,6 @@ func (q *StreamingQuery) Exception(ctx context.Context) (failure *Error, err err
 	} else if class != "" {
 		failure.Cause = &Error{Class: class, Message: message, SQLState: state}
 	}
+	q.s.attendants.explainRun(q.runID, failure)
 	return failure, nil
 }

@@ -95,6 +95,9 @@ func (r *DataFrameReader) Parquet(paths ...string) *DataFrame { return r.scan.lo
 // ORC reads ORC files.
 func (r *DataFrameReader) ORC(paths ...string) *DataFrame { return r.scan.load("orc", paths) }
 
+// XML reads XML files. The option rowTag names the element that is a row.
+func (r *DataFrameReader) XML(paths ...string) *DataFrame { return r.scan.load("xml", paths) }
+
 // Text reads the lines of files, as the column value.
 func (r *DataFrameReader) Text(paths ...string) *DataFrame { return r.scan.load("text", paths) }
 
@@ -152,6 +155,9 @@ func (r *DataStreamReader) Parquet(path string) *DataFrame {
 
 // ORC reads new ORC files of a directory.
 func (r *DataStreamReader) ORC(path string) *DataFrame { return r.scan.load("orc", []string{path}) }
+
+// XML reads new XML files of a directory. The option rowTag names the element that is a row.
+func (r *DataStreamReader) XML(path string) *DataFrame { return r.scan.load("xml", []string{path}) }
 
 // Text reads the lines of new files of a directory, as the column value.
 func (r *DataStreamReader) Text(path string) *DataFrame { return r.scan.load("text", []string{path}) }

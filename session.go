@@ -3,7 +3,9 @@ package millrace
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -30,7 +32,14 @@ type Session struct {
 	uploads  uploads
 	bus      listenerBus
 
+	// parent is the session that a streaming query was started in, whose functions this one is for; nil for any other session.
+	parent     *Session
+	attendants attendants
+	millrace   atomic.Pointer[bool] // whether the server is millrace, once known
+	console    io.Writer            // where queries print to that write to the console of a server
+
 	observations sync.Map // plan id of an Observe to its *Observation
+	subqueries   sync.Map // plan id of a DataFrame that is used within an expression to its *connectpb.Relation
 
 	closing sync.Once
 	closed  atomic.Bool
@@ -49,7 +58,7 @@ func newSession(b backend.Backend, user, id string) *Session {
 
 func (b *sharedBackend) session(user, id string) *Session {
 	b.sessions.Add(1)
-	s := &Session{backend: b, user: user, id: id}
+	s := &Session{backend: b, user: user, id: id, console: os.Stdout}
 	s.bus.s = s
 	return s
 }
@@ -71,8 +80,12 @@ func (s *Session) ID() string { return s.id }
 const closeTimeout = 10 * time.Second
 
 // Close ends the session: its streaming queries are stopped, its views and results are dropped. A second Close returns what the first
-// did. A listener must not call it: it waits for the listeners.
+// did. A listener must not call it, nor a function of a streaming query: it waits for them. The session of a streaming query ends
+// with the query, and Close does nothing.
 func (s *Session) Close() error {
+	if s.parent != nil {
+		return nil
+	}
 	s.closing.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
@@ -80,6 +93,7 @@ func (s *Session) Close() error {
 		_, err := s.backend.ReleaseSession(ctx, req)
 		s.closed.Store(true)
 		s.bus.close()
+		s.attendants.close()
 		s.err = firstError(err, s.backend.release())
 	})
 	return s.err
@@ -91,6 +105,7 @@ func (s *Session) NewSession(ctx context.Context) (*Session, error) {
 		return nil, err
 	}
 	fresh := s.backend.session(s.user, uuid.NewString())
+	fresh.console = s.console
 	if _, err := fresh.Version(ctx); err != nil {
 		return nil, firstError(err, s.backend.release())
 	}
@@ -110,6 +125,7 @@ func (s *Session) Clone(ctx context.Context) (*Session, error) {
 		return nil, err
 	}
 	twin := s.backend.session(s.user, r.GetNewSessionId())
+	twin.console = s.console
 	twin.serverID.Store(proto.String(r.GetNewServerSideSessionId()))
 	return twin, nil
 }
@@ -208,6 +224,6 @@ func (s *Session) answered(r interface {
 	return errclass.New("INVALID_HANDLE.SESSION_CHANGED", "handle", s.id)
 }
 
-func (s *Session) nextPlanID() int64 { return s.planIDs.Add(1) }
+func (s *Session) nextPlanID() int64 { return s.origin().planIDs.Add(1) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

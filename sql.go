@@ -40,7 +40,7 @@ func (s *Session) SQL(ctx context.Context, query string, args ...any) (*DataFram
 	err = s.command(ctx, &connectpb.Command{CommandType: &connectpb.Command_SqlCommand{SqlCommand: &connectpb.SqlCommand{Input: d.rel}}},
 		func(r *connectpb.ExecutePlanResponse) {
 			if rel := r.GetSqlCommandResult().GetRelation(); rel != nil {
-				d = &DataFrame{s: s, rel: rel}
+				d = &DataFrame{s: s, id: rel.GetCommon().GetPlanId(), rel: rel}
 			}
 		})
 	if err != nil {

@@ -3,7 +3,10 @@ package millrace
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 
+	"github.com/millrace/millrace/internal/backend"
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/errclass"
 )
@@ -18,6 +21,7 @@ type DataStreamWriter struct {
 	partitions []string
 	clusters   []string
 	options    options
+	attend     *attendWith // what is done with batches in this process; nil for a sink
 }
 
 // WriteStream writes a stream.
@@ -84,16 +88,19 @@ func (w *DataStreamWriter) start(ctx context.Context, m *connectpb.WriteStreamOp
 		w.trigger.set(m)
 	}
 	s := w.d.s
+	with, err := w.attended(ctx)
+	if err != nil {
+		return nil, err
+	}
 	told := s.bus.starting()
 	var started *connectpb.WriteStreamOperationStartResult
-	err := s.command(ctx, &connectpb.Command{CommandType: &connectpb.Command_WriteStreamOperationStart{WriteStreamOperationStart: m}},
-		func(r *connectpb.ExecutePlanResponse) {
-			if x := r.GetWriteStreamOperationStartResult(); x != nil {
-				started = x
-			}
-		})
-	if err == nil && started == nil {
-		err = errclass.New("UNEXPECTED_RESPONSE", "reason", "it does not tell which query was started")
+	if with != nil {
+		var a *attendant
+		if a, err = s.attendant(ctx, w.d, with, m); err == nil {
+			started = a.result
+		}
+	} else {
+		started, err = s.startQuery(ctx, m)
 	}
 	if started != nil {
 		err = firstError(err, told(started.QueryStartedEventJson))
@@ -104,4 +111,34 @@ func (w *DataStreamWriter) start(ctx context.Context, m *connectpb.WriteStreamOp
 		return nil, err
 	}
 	return &StreamingQuery{s: s, id: started.GetQueryId().GetId(), runID: started.GetQueryId().GetRunId(), name: started.GetName()}, nil
+}
+
+func (s *Session) startQuery(ctx context.Context, m *connectpb.WriteStreamOperationStart) (started *connectpb.WriteStreamOperationStartResult, err error) {
+	err = s.command(ctx, &connectpb.Command{CommandType: &connectpb.Command_WriteStreamOperationStart{WriteStreamOperationStart: m}},
+		func(r *connectpb.ExecutePlanResponse) {
+			if x := r.GetWriteStreamOperationStartResult(); x != nil {
+				started = x
+			}
+		})
+	if err == nil && started == nil {
+		err = errclass.New("UNEXPECTED_RESPONSE", "reason", "it does not tell which query was started")
+	}
+	return started, err
+}
+
+// attended is what is to be done with batches in this process, or nil. The console of a server is not what a program's user looks at:
+// when the server is millrace it sends the text.
+func (w *DataStreamWriter) attended(ctx context.Context) (*attendWith, error) {
+	if w.attend != nil || !strings.EqualFold(w.format, "console") {
+		return w.attend, nil
+	}
+	s := w.d.s
+	if _, here := s.backend.Backend.(backend.Functions); here && s.console == os.Stdout {
+		return nil, nil
+	}
+	ours, err := s.isMillrace(ctx)
+	if err != nil || !ours {
+		return nil, err
+	}
+	return &attendWith{wants: connectpb.AttendQuery_WANTS_TEXT, name: "the console sink"}, nil
 }

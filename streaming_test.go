@@ -141,6 +141,63 @@ func TestFilesAndRestarts(t *testing.T) {
 	})
 }
 
+// Avro goes through queries from files to files, batch by batch; a query that goes on finds what came since.
+// Spark needs a package for it, which the server of the suite does not have.
+func TestAvroBothWays(t *testing.T) {
+	onOurs(t, func(t *testing.T, spark *millrace.Session) {
+		dir := t.TempDir()
+		in, out, checkpoint := filepath.Join(dir, "in"), filepath.Join(dir, "out"), filepath.Join(dir, "checkpoint")
+		add := func(text string) {
+			rows := sql(t, spark, "SELECT k, CAST(n AS INT) AS n, CAST(a AS ARRAY<INT>) AS a FROM VALUES "+text+" AS t(k, n, a)")
+			if err := rows.Write().Format("avro").Mode(millrace.SaveAppend).Save(ctx(t), in); err != nil {
+				t.Fatal(detail(err))
+			}
+		}
+		run := func() {
+			finish(t, spark.ReadStream().Format("avro").SchemaDDL("k STRING, n INT, a ARRAY<INT>").Option("maxFilesPerTrigger", 1).Load(in).
+				SelectExpr("k", "n * 2 AS n", "size(a) AS s").WriteStream().Format("avro").PartitionBy("k").
+				Option("path", out).Option("checkpointLocation", checkpoint).Trigger(millrace.AvailableNow()))
+		}
+		written := func() *millrace.DataFrame {
+			return spark.Read().Format("avro").Load(out).Select("k", "n", "s").OrderBy("n")
+		}
+		add("('a', 1, array(1, 2)), ('b', 2, array())")
+		add("('a', 3, array(NULL))")
+		run()
+		expect(t, written(), row("a", int32(2), int32(2)), row("b", int32(4), int32(0)), row("a", int32(6), int32(1)))
+		add("('b', NULL, array(7))")
+		run()
+		expect(t, written(), row("b", nil, int32(1)), row("a", int32(2), int32(2)), row("b", int32(4), int32(0)), row("a", int32(6), int32(1)))
+	})
+}
+
+// A stream of whole files needs their schema, and takes those that come.
+func TestStreamOfBinaryFiles(t *testing.T) {
+	each(t, func(t *testing.T, spark *millrace.Session) {
+		dir := t.TempDir()
+		in, out, checkpoint := filepath.Join(dir, "in"), filepath.Join(dir, "out"), filepath.Join(dir, "checkpoint")
+		write(t, in, "a.bin", "abc")
+		write(t, in, "b.txt", "not of interest")
+		if _, err := spark.ReadStream().Format("binaryFile").Load(in).Schema(ctx(t)); err == nil {
+			t.Error("a stream without a schema is read")
+		}
+		run := func() {
+			finish(t, spark.ReadStream().Format("binaryFile").SchemaDDL("path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY").
+				Option("pathGlobFilter", "*.bin").Load(in).
+				SelectExpr("regexp_extract(path, '[^/]*$', 0) AS name", "length", "CAST(content AS STRING) AS content").WriteStream().Format("json").
+				Option("path", out).Option("checkpointLocation", checkpoint).Trigger(millrace.AvailableNow()))
+		}
+		written := func() *millrace.DataFrame {
+			return spark.Read().SchemaDDL("name STRING, length BIGINT, content STRING").JSON(out).OrderBy("name")
+		}
+		run()
+		expect(t, written(), row("a.bin", int64(3), "abc"))
+		write(t, in, "c.bin", "\n")
+		run()
+		expect(t, written(), row("a.bin", int64(3), "abc"), row("c.bin", int64(1), "\n"))
+	})
+}
+
 func TestQueriesThatRun(t *testing.T) {
 	each(t, func(t *testing.T, spark *millrace.Session) {
 		dir, n := events(t), name()

@@ -21,7 +21,7 @@ func (m StreamingQueryManager) call(ctx context.Context, c *connectpb.StreamingQ
 				out = x
 			}
 		})
-	return out, err
+	return out, m.s.attendants.explain(err)
 }
 
 func (m StreamingQueryManager) handle(i *connectpb.StreamingQueryManagerCommandResult_StreamingQueryInstance) *StreamingQuery {

@@ -2,9 +2,9 @@ package millrace_test
 
 import (
 	"context"
+	"maps"
 	"net"
 	"os"
-	"path"
 	"path/filepath"
 	"testing"
 	"time"
@@ -21,9 +21,6 @@ import (
 const remoteVar = "MILLRACE_TEST_REMOTE"
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// allVar, if set, also runs the tests that our engine does not pass yet.
-const allVar = "MILLRACE_TEST_ALL"
 
 // each runs a test on every engine: ours in this process, there again with every message and record in its form on the wire, behind gRPC, and
 // Spark. What it expects must hold on all of them; Spark decides.
@@ -42,9 +39,6 @@ func each(t *testing.T, test func(t *testing.T, spark *millrace.Session)) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if what, lacking := notYet[path.Dir(t.Name())]; lacking && name != "spark" && os.Getenv(allVar) == "" {
-				t.Skip("our engine does not do it yet: " + what)
-			}
 			var opts []millrace.ConnectOption
 			switch name {
 			case "exact":
@@ -57,11 +51,6 @@ func each(t *testing.T, test func(t *testing.T, spark *millrace.Session)) {
 	}
 }
 
-// notYet are the tests that our engine does not pass yet, with what it lacks. The list only gets shorter.
-var notYet = map[string]string{
-	"TestWindowFunctions": "window functions",
-}
-
 // warehouse keeps tables out of the package's directory.
 func warehouse(t *testing.T) millrace.ConnectOption {
 	return millrace.WithConf("spark.sql.warehouse.dir", t.TempDir())
@@ -70,11 +59,24 @@ func warehouse(t *testing.T) millrace.ConnectOption {
 // serve starts a server and returns its address.
 func serve(t *testing.T) string {
 	t.Helper()
+	return serveWith(t, nil)
+}
+
+// serveWith is serve with settings.
+func serveWith(t *testing.T, conf map[string]string) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	options := engine.Options{Workers: 2, Conf: map[string]string{"spark.sql.warehouse.dir": t.TempDir()}}
+	maps.Copy(options.Conf, conf)
+	return serveOn(t, l, options)
+}
+
+// serveOn serves on a listener and returns the address.
+func serveOn(t *testing.T, l net.Listener, options engine.Options) string {
+	t.Helper()
 	serving, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- engine.Serve(serving, l, options) }()
@@ -107,7 +109,7 @@ func connect(t *testing.T, address string, opts ...millrace.ConnectOption) *mill
 
 // ctx ends a test that hangs with an error that says where.
 func ctx(t *testing.T) context.Context {
-	c, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+	c, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute)
 	t.Cleanup(cancel)
 	return c
 }

@@ -24,7 +24,10 @@ type DataFrameWriter struct {
 	format     string
 	partitions []string
 	clusters   []string
+	sorted     []string
+	buckets    *connectpb.WriteOperation_BucketBy
 	options    options
+	err        error
 }
 
 // Write writes a bounded DataFrame.
@@ -56,6 +59,16 @@ func (w *DataFrameWriter) PartitionBy(cols ...string) *DataFrameWriter { w.parti
 // ClusterBy keeps rows near each other that are near in some columns.
 func (w *DataFrameWriter) ClusterBy(cols ...string) *DataFrameWriter { w.clusters = cols; return w }
 
+// BucketBy spreads the rows of a table over n buckets by a hash of columns. Only SaveAsTable can do it.
+func (w *DataFrameWriter) BucketBy(n int, cols ...string) *DataFrameWriter {
+	w.buckets = &connectpb.WriteOperation_BucketBy{BucketColumnNames: cols}
+	w.err = firstError(w.err, toInt32("n", n, &w.buckets.NumBuckets))
+	return w
+}
+
+// SortBy sorts the rows of each bucket by columns.
+func (w *DataFrameWriter) SortBy(cols ...string) *DataFrameWriter { w.sorted = cols; return w }
+
 // Save writes to a path, or to where the options say if it is empty.
 func (w *DataFrameWriter) Save(ctx context.Context, path string) error {
 	m := &connectpb.WriteOperation{}
@@ -83,6 +96,12 @@ func (w *DataFrameWriter) Parquet(ctx context.Context, path string) error {
 	return w.Save(ctx, path)
 }
 
+// XML writes XML files. The options rowTag and rootTag name the elements.
+func (w *DataFrameWriter) XML(ctx context.Context, path string) error {
+	w.format = "xml"
+	return w.Save(ctx, path)
+}
+
 // Text writes the lines of the only column.
 func (w *DataFrameWriter) Text(ctx context.Context, path string) error {
 	w.format = "text"
@@ -106,11 +125,11 @@ func (w *DataFrameWriter) table(ctx context.Context, name string, how connectpb.
 }
 
 func (w *DataFrameWriter) run(ctx context.Context, format string, m *connectpb.WriteOperation) error {
-	if err := firstError(w.d.err, w.options.err); err != nil {
+	if err := firstError(w.d.err, w.options.err, w.err); err != nil {
 		return err
 	}
 	m.Input, m.Mode, m.Options = w.d.rel, connectpb.WriteOperation_SaveMode(w.mode), w.options.get()
-	m.PartitioningColumns, m.ClusteringColumns = w.partitions, w.clusters
+	m.PartitioningColumns, m.ClusteringColumns, m.SortColumnNames, m.BucketBy = w.partitions, w.clusters, w.sorted, w.buckets
 	if format != "" {
 		m.Source = &format
 	}

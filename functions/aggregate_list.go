@@ -210,3 +210,120 @@ func StringAgg[C millrace.ColumnOrName](col C, delimiter ...string) millrace.Col
 	args = append(args, literals(delimiter)...)
 	return millrace.Call("string_agg", args...)
 }
+
+// TrySum is Sum that is null on overflow.
+func TrySum[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("try_sum", col)
+}
+
+// TryAvg is Avg that is null on overflow.
+func TryAvg[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("try_avg", col)
+}
+
+// ArrayAgg is CollectList.
+func ArrayAgg[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("array_agg", col)
+}
+
+// FirstValue is First.
+func FirstValue[C millrace.ColumnOrName](col C, ignoreNulls ...bool) millrace.Column {
+	args := []any{col}
+	args = append(args, literals(ignoreNulls)...)
+	return millrace.Call("first_value", args...)
+}
+
+// LastValue is Last.
+func LastValue[C millrace.ColumnOrName](col C, ignoreNulls ...bool) millrace.Column {
+	args := []any{col}
+	args = append(args, literals(ignoreNulls)...)
+	return millrace.Call("last_value", args...)
+}
+
+// Std is Stddev.
+func Std[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("std", col)
+}
+
+// Every is BoolAnd.
+func Every[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("every", col)
+}
+
+// Some is BoolOr.
+func Some[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("some", col)
+}
+
+// ApproxPercentile is PercentileApprox.
+func ApproxPercentile[C millrace.ColumnOrName](col C, percentage any, accuracy ...int) millrace.Column {
+	args := []any{col, millrace.Lit(percentage)}
+	args = append(args, literals(accuracy)...)
+	return millrace.Call("approx_percentile", args...)
+}
+
+// RegrCount counts the rows in which neither y nor x is null.
+func RegrCount[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](y C1, x C2) millrace.Column {
+	return millrace.Call("regr_count", y, x)
+}
+
+// RegrAvgX is the mean of x where y is not null.
+func RegrAvgX[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](y C1, x C2) millrace.Column {
+	return millrace.Call("regr_avgx", y, x)
+}
+
+// RegrAvgY is the mean of y where x is not null.
+func RegrAvgY[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](y C1, x C2) millrace.Column {
+	return millrace.Call("regr_avgy", y, x)
+}
+
+// RegrSlope is the slope of the line that fits best.
+func RegrSlope[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](y C1, x C2) millrace.Column {
+	return millrace.Call("regr_slope", y, x)
+}
+
+// RegrIntercept is where the line that fits best meets the axis of y.
+func RegrIntercept[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](y C1, x C2) millrace.Column {
+	return millrace.Call("regr_intercept", y, x)
+}
+
+// RegrR2 is how well the line fits, from 0 to 1.
+func RegrR2[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](y C1, x C2) millrace.Column {
+	return millrace.Call("regr_r2", y, x)
+}
+
+// RegrSXX is the sum of the squares of x around its mean.
+func RegrSXX[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](y C1, x C2) millrace.Column {
+	return millrace.Call("regr_sxx", y, x)
+}
+
+// RegrSXY is the sum of the products of x and y around their means.
+func RegrSXY[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](y C1, x C2) millrace.Column {
+	return millrace.Call("regr_sxy", y, x)
+}
+
+// RegrSYY is the sum of the squares of y around its mean.
+func RegrSYY[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](y C1, x C2) millrace.Column {
+	return millrace.Call("regr_syy", y, x)
+}
+
+// StringAggDistinct joins the distinct values to a string.
+func StringAggDistinct[C millrace.ColumnOrName](col C, delimiter ...string) millrace.Column {
+	args := []any{col}
+	args = append(args, literals(delimiter)...)
+	return millrace.CallDistinct("string_agg", args...)
+}
+
+// ListAgg is StringAgg.
+func ListAgg[C millrace.ColumnOrName](col C, delimiter ...string) millrace.Column {
+	args := []any{col}
+	args = append(args, literals(delimiter)...)
+	return millrace.Call("listagg", args...)
+}
+
+// ListAggDistinct is StringAggDistinct.
+func ListAggDistinct[C millrace.ColumnOrName](col C, delimiter ...string) millrace.Column {
+	args := []any{col}
+	args = append(args, literals(delimiter)...)
+	return millrace.CallDistinct("listagg", args...)
+}

@@ -232,3 +232,18 @@ func Inline[C millrace.ColumnOrName](col C) millrace.Column {
 func InlineOuter[C millrace.ColumnOrName](col C) millrace.Column {
 	return millrace.Call("inline_outer", col)
 }
+
+// ArraySize is the number of elements, null for null.
+func ArraySize[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("array_size", col)
+}
+
+// ArrayInsert puts a value at a position, counted from 1 or from the end.
+func ArrayInsert[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName, C3 millrace.ColumnOrName](col C1, position C2, value C3) millrace.Column {
+	return millrace.Call("array_insert", col, position, value)
+}
+
+// Stack makes as many rows as the first column says of the others.
+func Stack[C millrace.ColumnOrName](cols ...C) millrace.Column {
+	return millrace.Call("stack", list(cols)...)
+}

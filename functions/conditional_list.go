@@ -78,3 +78,13 @@ func AssertTrue[C millrace.ColumnOrName](col C) millrace.Column {
 func RaiseError[C millrace.ColumnOrName](message C) millrace.Column {
 	return millrace.Call("raise_error", message)
 }
+
+// NullIfZero is null where col is zero.
+func NullIfZero[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("nullifzero", col)
+}
+
+// ZeroIfNull is zero where col is null.
+func ZeroIfNull[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("zeroifnull", col)
+}

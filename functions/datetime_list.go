@@ -232,6 +232,75 @@ func MakeTimestamp[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName, C3 millra
 	return millrace.Call("make_timestamp", year, month, day, hour, minute, second)
 }
 
+// MakeTime is the time of day of three numbers.
+func MakeTime[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName, C3 millrace.ColumnOrName](hour C1, minute C2, second C3) millrace.Column {
+	return millrace.Call("make_time", hour, minute, second)
+}
+
+// ToTime reads a time of day.
+func ToTime[C millrace.ColumnOrName](col C, format ...string) millrace.Column {
+	args := []any{col}
+	args = append(args, literals(format)...)
+	return millrace.Call("to_time", args...)
+}
+
+// TryToTime is ToTime with null for what cannot be read.
+func TryToTime[C millrace.ColumnOrName](col C, format ...string) millrace.Column {
+	args := []any{col}
+	args = append(args, literals(format)...)
+	return millrace.Call("try_to_time", args...)
+}
+
+// CurrentTime is the time of day that is the same for all rows.
+func CurrentTime() millrace.Column {
+	return millrace.Call("current_time")
+}
+
+// TimeDiff counts the units between two times of day: HOUR to MICROSECOND.
+func TimeDiff[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](unit string, start C1, end C2) millrace.Column {
+	return millrace.Call("time_diff", millrace.Lit(unit), start, end)
+}
+
+// TimeTrunc cuts a time of day to a unit.
+func TimeTrunc[C millrace.ColumnOrName](unit string, col C) millrace.Column {
+	return millrace.Call("time_trunc", millrace.Lit(unit), col)
+}
+
+// TimeBucket is the start of the bucket of an interval that a timestamp is in.
+func TimeBucket[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](size C1, col C2) millrace.Column {
+	return millrace.Call("time_bucket", size, col)
+}
+
+// TimeFromSeconds is the time of day so many seconds after midnight.
+func TimeFromSeconds[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("time_from_seconds", col)
+}
+
+// TimeFromMillis is the time of day so many milliseconds after midnight.
+func TimeFromMillis[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("time_from_millis", col)
+}
+
+// TimeFromMicros is the time of day so many microseconds after midnight.
+func TimeFromMicros[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("time_from_micros", col)
+}
+
+// TimeToSeconds counts the seconds since midnight.
+func TimeToSeconds[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("time_to_seconds", col)
+}
+
+// TimeToMillis counts the milliseconds since midnight.
+func TimeToMillis[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("time_to_millis", col)
+}
+
+// TimeToMicros counts the microseconds since midnight.
+func TimeToMicros[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("time_to_micros", col)
+}
+
 // DatePart is a field of a date, timestamp or interval.
 func DatePart[C millrace.ColumnOrName](field string, col C) millrace.Column {
 	return millrace.Call("date_part", millrace.Lit(field), col)
@@ -245,4 +314,101 @@ func Extract[C millrace.ColumnOrName](field string, col C) millrace.Column {
 // WindowTime is the event time of a window: its last microsecond.
 func WindowTime[C millrace.ColumnOrName](window C) millrace.Column {
 	return millrace.Call("window_time", window)
+}
+
+// Curdate is CurrentDate.
+func Curdate() millrace.Column {
+	return millrace.Call("curdate")
+}
+
+// TryToDate is ToDate with null for what cannot be read.
+func TryToDate[C millrace.ColumnOrName](col C, format ...string) millrace.Column {
+	args := []any{col}
+	args = append(args, literals(format)...)
+	return millrace.Call("try_to_date", args...)
+}
+
+// ToTimestampLTZ reads a timestamp.
+func ToTimestampLTZ[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("to_timestamp_ltz", col)
+}
+
+// ToUnixTimestamp is UnixTimestamp.
+func ToUnixTimestamp[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("to_unix_timestamp", col)
+}
+
+// Day is DayOfMonth.
+func Day[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("day", col)
+}
+
+// DayName is the day of the week in three letters.
+func DayName[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("dayname", col)
+}
+
+// MonthName is the month in three letters.
+func MonthName[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("monthname", col)
+}
+
+// ConvertTimezone moves a timestamp without a zone from what a clock in one zone shows to what it shows in another.
+func ConvertTimezone[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName, C3 millrace.ColumnOrName](from C1, to C2, col C3) millrace.Column {
+	return millrace.Call("convert_timezone", from, to, col)
+}
+
+// TimestampAdd is the timestamp some units later: YEAR to MICROSECOND.
+func TimestampAdd[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](unit string, quantity C1, col C2) millrace.Column {
+	return millrace.Call("timestampadd", millrace.Lit(unit), quantity, col)
+}
+
+// TimestampDiff counts the whole units from start to end.
+func TimestampDiff[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](unit string, start C1, end C2) millrace.Column {
+	return millrace.Call("timestampdiff", millrace.Lit(unit), start, end)
+}
+
+// MakeTimestampLTZ is MakeTimestamp.
+func MakeTimestampLTZ[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName, C3 millrace.ColumnOrName, C4 millrace.ColumnOrName, C5 millrace.ColumnOrName, C6 millrace.ColumnOrName](year C1, month C2, day C3, hour C4, minute C5, second C6) millrace.Column {
+	return millrace.Call("make_timestamp_ltz", year, month, day, hour, minute, second)
+}
+
+// MakeTimestampNTZ is MakeTimestamp without a time zone.
+func MakeTimestampNTZ[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName, C3 millrace.ColumnOrName, C4 millrace.ColumnOrName, C5 millrace.ColumnOrName, C6 millrace.ColumnOrName](year C1, month C2, day C3, hour C4, minute C5, second C6) millrace.Column {
+	return millrace.Call("make_timestamp_ntz", year, month, day, hour, minute, second)
+}
+
+// TryMakeTimestamp is MakeTimestamp with null for what is no time.
+func TryMakeTimestamp[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName, C3 millrace.ColumnOrName, C4 millrace.ColumnOrName, C5 millrace.ColumnOrName, C6 millrace.ColumnOrName](year C1, month C2, day C3, hour C4, minute C5, second C6) millrace.Column {
+	return millrace.Call("try_make_timestamp", year, month, day, hour, minute, second)
+}
+
+// TryMakeTimestampLTZ is TryMakeTimestamp.
+func TryMakeTimestampLTZ[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName, C3 millrace.ColumnOrName, C4 millrace.ColumnOrName, C5 millrace.ColumnOrName, C6 millrace.ColumnOrName](year C1, month C2, day C3, hour C4, minute C5, second C6) millrace.Column {
+	return millrace.Call("try_make_timestamp_ltz", year, month, day, hour, minute, second)
+}
+
+// TryMakeTimestampNTZ is MakeTimestampNTZ with null for what is no time.
+func TryMakeTimestampNTZ[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName, C3 millrace.ColumnOrName, C4 millrace.ColumnOrName, C5 millrace.ColumnOrName, C6 millrace.ColumnOrName](year C1, month C2, day C3, hour C4, minute C5, second C6) millrace.Column {
+	return millrace.Call("try_make_timestamp_ntz", year, month, day, hour, minute, second)
+}
+
+// MakeInterval is the interval of up to seven numbers: years, months, weeks, days, hours, minutes, seconds.
+func MakeInterval[C millrace.ColumnOrName](parts ...C) millrace.Column {
+	return millrace.Call("make_interval", list(parts)...)
+}
+
+// TryMakeInterval is MakeInterval with null on overflow.
+func TryMakeInterval[C millrace.ColumnOrName](parts ...C) millrace.Column {
+	return millrace.Call("try_make_interval", list(parts)...)
+}
+
+// MakeDTInterval is the interval of up to four numbers: days, hours, minutes, seconds.
+func MakeDTInterval[C millrace.ColumnOrName](parts ...C) millrace.Column {
+	return millrace.Call("make_dt_interval", list(parts)...)
+}
+
+// MakeYMInterval is the interval of up to two numbers: years, months.
+func MakeYMInterval[C millrace.ColumnOrName](parts ...C) millrace.Column {
+	return millrace.Call("make_ym_interval", list(parts)...)
 }

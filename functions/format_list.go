@@ -29,9 +29,138 @@ func ToCSV[C millrace.ColumnOrName](col C) millrace.Column {
 	return millrace.Call("to_csv", col)
 }
 
+// ToXML prints a struct or a variant as an element of XML.
+func ToXML[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("to_xml", col)
+}
+
+// ParseJSON reads a JSON text into a variant.
+func ParseJSON[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("parse_json", col)
+}
+
+// TryParseJSON is ParseJSON with null for a text that is not JSON.
+func TryParseJSON[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("try_parse_json", col)
+}
+
+// VariantGet takes the part at a path such as $.a[0] out of a variant and casts it.
+func VariantGet[C millrace.ColumnOrName](col C, path string, dataType string) millrace.Column {
+	return millrace.Call("variant_get", col, millrace.Lit(path), millrace.Lit(dataType))
+}
+
+// TryVariantGet is VariantGet with null for a part that cannot be cast.
+func TryVariantGet[C millrace.ColumnOrName](col C, path string, dataType string) millrace.Column {
+	return millrace.Call("try_variant_get", col, millrace.Lit(path), millrace.Lit(dataType))
+}
+
+// IsVariantNull tells whether a variant is the null of JSON.
+func IsVariantNull[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("is_variant_null", col)
+}
+
+// IsValidVariant tells whether the bytes of a variant are as they should be.
+func IsValidVariant[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("is_valid_variant", col)
+}
+
+// SchemaOfVariant is the schema of a variant.
+func SchemaOfVariant[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("schema_of_variant", col)
+}
+
+// SchemaOfVariantAgg is the schema that all variants have in common.
+func SchemaOfVariantAgg[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("schema_of_variant_agg", col)
+}
+
+// ToVariantObject makes a variant of an array, a map or a struct.
+func ToVariantObject[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("to_variant_object", col)
+}
+
+// XPath is an array of what a path finds in XML.
+func XPath[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](xml C1, path C2) millrace.Column {
+	return millrace.Call("xpath", xml, path)
+}
+
+// XPathBoolean tells whether a path finds anything in XML.
+func XPathBoolean[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](xml C1, path C2) millrace.Column {
+	return millrace.Call("xpath_boolean", xml, path)
+}
+
+// XPathDouble is what a path finds in XML as a double.
+func XPathDouble[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](xml C1, path C2) millrace.Column {
+	return millrace.Call("xpath_double", xml, path)
+}
+
+// XPathFloat is what a path finds in XML as a float.
+func XPathFloat[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](xml C1, path C2) millrace.Column {
+	return millrace.Call("xpath_float", xml, path)
+}
+
+// XPathInt is what a path finds in XML as an int.
+func XPathInt[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](xml C1, path C2) millrace.Column {
+	return millrace.Call("xpath_int", xml, path)
+}
+
+// XPathLong is what a path finds in XML as a bigint.
+func XPathLong[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](xml C1, path C2) millrace.Column {
+	return millrace.Call("xpath_long", xml, path)
+}
+
+// XPathShort is what a path finds in XML as a smallint.
+func XPathShort[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](xml C1, path C2) millrace.Column {
+	return millrace.Call("xpath_short", xml, path)
+}
+
+// XPathString is what a path finds in XML as a string.
+func XPathString[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](xml C1, path C2) millrace.Column {
+	return millrace.Call("xpath_string", xml, path)
+}
+
 // ParseURL is a part of a URL: HOST, PATH, QUERY and others.
 func ParseURL[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](url C1, part C2) millrace.Column {
 	return millrace.Call("parse_url", url, part)
+}
+
+// TryParseURL is ParseURL with null for what is no URL.
+func TryParseURL[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](url C1, part C2) millrace.Column {
+	return millrace.Call("try_parse_url", url, part)
+}
+
+// TryURLDecode is URLDecode with null for what cannot be decoded.
+func TryURLDecode[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("try_url_decode", col)
+}
+
+// ToBinary reads hex, utf-8 or base64.
+func ToBinary[C millrace.ColumnOrName](col C, format ...string) millrace.Column {
+	args := []any{col}
+	args = append(args, literals(format)...)
+	return millrace.Call("to_binary", args...)
+}
+
+// TryToBinary is ToBinary with null for what cannot be read.
+func TryToBinary[C millrace.ColumnOrName](col C, format ...string) millrace.Column {
+	args := []any{col}
+	args = append(args, literals(format)...)
+	return millrace.Call("try_to_binary", args...)
+}
+
+// ToNumber reads a decimal of a form such as 9,999.99.
+func ToNumber[C millrace.ColumnOrName](col C, format string) millrace.Column {
+	return millrace.Call("to_number", col, millrace.Lit(format))
+}
+
+// TryToNumber is ToNumber with null for what cannot be read.
+func TryToNumber[C millrace.ColumnOrName](col C, format string) millrace.Column {
+	return millrace.Call("try_to_number", col, millrace.Lit(format))
+}
+
+// ToChar prints a number, time or binary in a form such as 9,999.99.
+func ToChar[C millrace.ColumnOrName](col C, format string) millrace.Column {
+	return millrace.Call("to_char", col, millrace.Lit(format))
 }
 
 // URLEncode escapes a string for a URL.
@@ -42,4 +171,9 @@ func URLEncode[C millrace.ColumnOrName](col C) millrace.Column {
 // URLDecode takes the escapes of a URL out.
 func URLDecode[C millrace.ColumnOrName](col C) millrace.Column {
 	return millrace.Call("url_decode", col)
+}
+
+// XPathNumber is XPathDouble.
+func XPathNumber[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](xml C1, path C2) millrace.Column {
+	return millrace.Call("xpath_number", xml, path)
 }

@@ -70,7 +70,44 @@ func FromCSV[C millrace.ColumnOrName](col C, schema string, options ...map[strin
 	return millrace.Call("from_csv", append([]any{col, millrace.Lit(schema)}, literals(options)...)...)
 }
 
+// FromAvro reads records in Avro's binary encoding by a schema in JSON. The option mode is FAILFAST, the default, or PERMISSIVE; avroSchema
+// is the schema that is wanted when the records were written by another.
+func FromAvro[C millrace.ColumnOrName](col C, schema string, options ...map[string]string) millrace.Column {
+	return millrace.Call("from_avro", append([]any{col, millrace.Lit(schema)}, literals(options)...)...)
+}
+
+// ToAvro writes values in Avro's binary encoding, in the form of a schema in JSON or, without one, in that of their type.
+func ToAvro[C millrace.ColumnOrName](col C, schema ...string) millrace.Column {
+	return millrace.Call("to_avro", append([]any{col}, literals(schema)...)...)
+}
+
 // JSONTuple makes a column of each named key of a JSON object.
 func JSONTuple[C millrace.ColumnOrName](col C, keys ...string) millrace.Column {
 	return millrace.Call("json_tuple", append([]any{col}, literals(keys)...)...)
 }
+
+// Log is the logarithm to a base.
+func Log[C millrace.ColumnOrName](base float64, col C) millrace.Column {
+	return millrace.Call("log", millrace.Lit(base), col)
+}
+
+// Asc sorts by a column from the smallest value to the largest, nulls first.
+func Asc(name string) millrace.Column { return Col(name).Asc() }
+
+// AscNullsFirst is Asc.
+func AscNullsFirst(name string) millrace.Column { return Col(name).AscNullsFirst() }
+
+// AscNullsLast is Asc with nulls last.
+func AscNullsLast(name string) millrace.Column { return Col(name).AscNullsLast() }
+
+// Desc sorts by a column from the largest value to the smallest, nulls last.
+func Desc(name string) millrace.Column { return Col(name).Desc() }
+
+// DescNullsFirst is Desc with nulls first.
+func DescNullsFirst(name string) millrace.Column { return Col(name).DescNullsFirst() }
+
+// DescNullsLast is Desc.
+func DescNullsLast(name string) millrace.Column { return Col(name).DescNullsLast() }
+
+// Broadcast marks a DataFrame as small enough to be held whole on every side of a join.
+func Broadcast(df *millrace.DataFrame) *millrace.DataFrame { return df.Hint("broadcast") }

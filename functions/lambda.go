@@ -64,3 +64,13 @@ func TransformValues[C millrace.ColumnOrName](col C, f func(x, y millrace.Column
 func MapFilter[C millrace.ColumnOrName](col C, f func(x, y millrace.Column) millrace.Column) millrace.Column {
 	return millrace.Call("map_filter", col, lambda2(f))
 }
+
+// Reduce is Aggregate.
+func Reduce[C millrace.ColumnOrName](col C, initial any, merge func(x, y millrace.Column) millrace.Column, finish ...func(x millrace.Column) millrace.Column) millrace.Column {
+	return Aggregate(col, initial, merge, finish...)
+}
+
+// MapZipWith combines the values that two maps have for a key, null where one has none.
+func MapZipWith[A, B millrace.ColumnOrName](a A, b B, f func(key, x, y millrace.Column) millrace.Column) millrace.Column {
+	return millrace.Call("map_zip_with", a, b, millrace.Lambda(3, func(args ...millrace.Column) millrace.Column { return f(args[0], args[1], args[2]) }))
+}

@@ -153,6 +153,38 @@ func Hypot[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](a C1, b C2) millr
 	return millrace.Call("hypot", a, b)
 }
 
+// Uniform is a random number between two constants.
+func Uniform[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](least C1, most C2, seed ...int64) millrace.Column {
+	args := []any{least, most}
+	args = append(args, literals(seed)...)
+	return millrace.Call("uniform", args...)
+}
+
+// VectorNorm is the length of a vector, an array of FLOAT.
+func VectorNorm[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("vector_norm", col)
+}
+
+// VectorNormalize divides a vector by its length.
+func VectorNormalize[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("vector_normalize", col)
+}
+
+// VectorL2Distance is the distance of two vectors.
+func VectorL2Distance[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](a C1, b C2) millrace.Column {
+	return millrace.Call("vector_l2_distance", a, b)
+}
+
+// VectorInnerProduct is the inner product of two vectors.
+func VectorInnerProduct[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](a C1, b C2) millrace.Column {
+	return millrace.Call("vector_inner_product", a, b)
+}
+
+// VectorCosineSimilarity is the cosine of the angle between two vectors.
+func VectorCosineSimilarity[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](a C1, b C2) millrace.Column {
+	return millrace.Call("vector_cosine_similarity", a, b)
+}
+
 // Pmod is the remainder that is not negative.
 func Pmod[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](a C1, b C2) millrace.Column {
 	return millrace.Call("pmod", a, b)
@@ -226,4 +258,89 @@ func Conv[C millrace.ColumnOrName](col C, from int, to int) millrace.Column {
 // WidthBucket is the number of the bucket that a value is in.
 func WidthBucket[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName, C3 millrace.ColumnOrName, C4 millrace.ColumnOrName](value C1, min C2, max C3, buckets C4) millrace.Column {
 	return millrace.Call("width_bucket", value, min, max, buckets)
+}
+
+// Acosh is the inverse hyperbolic cosine.
+func Acosh[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("acosh", col)
+}
+
+// Asinh is the inverse hyperbolic sine.
+func Asinh[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("asinh", col)
+}
+
+// Atanh is the inverse hyperbolic tangent.
+func Atanh[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("atanh", col)
+}
+
+// Cot is the cotangent.
+func Cot[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("cot", col)
+}
+
+// Csc is the cosecant.
+func Csc[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("csc", col)
+}
+
+// Sec is the secant.
+func Sec[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("sec", col)
+}
+
+// E is Euler's number.
+func E() millrace.Column {
+	return millrace.Call("e")
+}
+
+// Pi is the number pi.
+func Pi() millrace.Column {
+	return millrace.Call("pi")
+}
+
+// Power is Pow.
+func Power[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](base C1, exponent C2) millrace.Column {
+	return millrace.Call("power", base, exponent)
+}
+
+// Ceiling is Ceil.
+func Ceiling[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("ceiling", col)
+}
+
+// Sign is Signum.
+func Sign[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("sign", col)
+}
+
+// Negative is Negate.
+func Negative[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("negative", col)
+}
+
+// Positive is col.
+func Positive[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("positive", col)
+}
+
+// ShiftRightUnsigned shifts bits to the right and fills with zeros.
+func ShiftRightUnsigned[C millrace.ColumnOrName](col C, bits int) millrace.Column {
+	return millrace.Call("shiftrightunsigned", col, millrace.Lit(bits))
+}
+
+// BitGet is the bit at a position, from the right and 0.
+func BitGet[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](col C1, position C2) millrace.Column {
+	return millrace.Call("bit_get", col, position)
+}
+
+// GetBit is BitGet.
+func GetBit[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](col C1, position C2) millrace.Column {
+	return millrace.Call("getbit", col, position)
+}
+
+// Div divides whole numbers.
+func Div[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](a C1, b C2) millrace.Column {
+	return millrace.Call("div", a, b)
 }

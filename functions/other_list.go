@@ -58,3 +58,65 @@ func CurrentCatalog() millrace.Column {
 func Version() millrace.Column {
 	return millrace.Call("version")
 }
+
+// Random is Rand.
+func Random(seed ...int64) millrace.Column {
+	args := []any{}
+	args = append(args, literals(seed)...)
+	return millrace.Call("random", args...)
+}
+
+// CurrentSchema is CurrentDatabase.
+func CurrentSchema() millrace.Column {
+	return millrace.Call("current_schema")
+}
+
+// CurrentPath is where names without a database are looked for.
+func CurrentPath() millrace.Column {
+	return millrace.Call("current_path")
+}
+
+// User is CurrentUser.
+func User() millrace.Column {
+	return millrace.Call("user")
+}
+
+// SessionUser is CurrentUser.
+func SessionUser() millrace.Column {
+	return millrace.Call("session_user")
+}
+
+// InputFileBlockStart is where the part of a file begins that a row was read from.
+func InputFileBlockStart() millrace.Column {
+	return millrace.Call("input_file_block_start")
+}
+
+// InputFileBlockLength is the length of the part of a file that a row was read from.
+func InputFileBlockLength() millrace.Column {
+	return millrace.Call("input_file_block_length")
+}
+
+// Years partitions a table by years, for DataFrameWriterV2.PartitionedBy.
+func Years[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("years", col)
+}
+
+// Months partitions a table by months, for DataFrameWriterV2.PartitionedBy.
+func Months[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("months", col)
+}
+
+// Days partitions a table by days, for DataFrameWriterV2.PartitionedBy.
+func Days[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("days", col)
+}
+
+// Hours partitions a table by hours, for DataFrameWriterV2.PartitionedBy.
+func Hours[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("hours", col)
+}
+
+// Bucket partitions a table by a hash, for DataFrameWriterV2.PartitionedBy.
+func Bucket[C millrace.ColumnOrName](buckets int, col C) millrace.Column {
+	return millrace.Call("bucket", millrace.Lit(buckets), col)
+}

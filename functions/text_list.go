@@ -223,6 +223,63 @@ func Overlay[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName, C3 millrace.Col
 	return millrace.Call("overlay", col, replacement, pos)
 }
 
+// AESEncrypt encrypts with AES in the mode GCM.
+func AESEncrypt[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](col C1, key C2) millrace.Column {
+	return millrace.Call("aes_encrypt", col, key)
+}
+
+// AESDecrypt decrypts what AESEncrypt gives.
+func AESDecrypt[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](col C1, key C2) millrace.Column {
+	return millrace.Call("aes_decrypt", col, key)
+}
+
+// TryAESDecrypt is AESDecrypt with null for what cannot be decrypted.
+func TryAESDecrypt[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](col C1, key C2) millrace.Column {
+	return millrace.Call("try_aes_decrypt", col, key)
+}
+
+// IsValidUTF8 tells texts whose bytes are UTF-8.
+func IsValidUTF8[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("is_valid_utf8", col)
+}
+
+// MakeValidUTF8 replaces bytes that are no UTF-8.
+func MakeValidUTF8[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("make_valid_utf8", col)
+}
+
+// ValidateUTF8 is the text, which must be UTF-8.
+func ValidateUTF8[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("validate_utf8", col)
+}
+
+// TryValidateUTF8 is the text, or null if it is not UTF-8.
+func TryValidateUTF8[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("try_validate_utf8", col)
+}
+
+// Sentences takes a text apart into sentences of words.
+func Sentences[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("sentences", col)
+}
+
+// RandStr is a random text of letters and digits.
+func RandStr(length int, seed ...int64) millrace.Column {
+	args := []any{millrace.Lit(length)}
+	args = append(args, literals(seed)...)
+	return millrace.Call("randstr", args...)
+}
+
+// Mask hides letters and digits.
+func Mask[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("mask", col)
+}
+
+// Collation is the name of the collation of a text.
+func Collation[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("collation", col)
+}
+
 // MD5 is a checksum in hexadecimal.
 func MD5[C millrace.ColumnOrName](col C) millrace.Column {
 	return millrace.Call("md5", col)
@@ -251,4 +308,124 @@ func Hash[C millrace.ColumnOrName](cols ...C) millrace.Column {
 // XXHash64 is a 64 bit hash of the columns.
 func XXHash64[C millrace.ColumnOrName](cols ...C) millrace.Column {
 	return millrace.Call("xxhash64", list(cols)...)
+}
+
+// BTrim is Trim.
+func BTrim[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("btrim", col)
+}
+
+// UCase is Upper.
+func UCase[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("ucase", col)
+}
+
+// LCase is Lower.
+func LCase[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("lcase", col)
+}
+
+// Char is Chr.
+func Char[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("char", col)
+}
+
+// CharLength is Length.
+func CharLength[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("char_length", col)
+}
+
+// CharacterLength is Length.
+func CharacterLength[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("character_length", col)
+}
+
+// OctetLength is the number of bytes.
+func OctetLength[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("octet_length", col)
+}
+
+// BitLength is the number of bits.
+func BitLength[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("bit_length", col)
+}
+
+// Substr is Substring with columns.
+func Substr[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName, C3 millrace.ColumnOrName](col C1, pos C2, length C3) millrace.Column {
+	return millrace.Call("substr", col, pos, length)
+}
+
+// Elt is the column whose number, from 1, the first one gives.
+func Elt[C millrace.ColumnOrName](cols ...C) millrace.Column {
+	return millrace.Call("elt", list(cols)...)
+}
+
+// FindInSet is the position of a string, from 1, in a list parted by commas, or 0.
+func FindInSet[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](col C1, list C2) millrace.Column {
+	return millrace.Call("find_in_set", col, list)
+}
+
+// Quote puts a string in single quotes.
+func Quote[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("quote", col)
+}
+
+// Printf is FormatString with the format in the first column.
+func Printf[C millrace.ColumnOrName](cols ...C) millrace.Column {
+	return millrace.Call("printf", list(cols)...)
+}
+
+// Like tells whether a string fits a pattern of % and _.
+func Like[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](col C1, pattern C2) millrace.Column {
+	return millrace.Call("like", col, pattern)
+}
+
+// ILike is Like without regard to case.
+func ILike[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](col C1, pattern C2) millrace.Column {
+	return millrace.Call("ilike", col, pattern)
+}
+
+// RLike is RegexpLike.
+func RLike[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](col C1, pattern C2) millrace.Column {
+	return millrace.Call("rlike", col, pattern)
+}
+
+// Regexp is RegexpLike.
+func Regexp[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](col C1, pattern C2) millrace.Column {
+	return millrace.Call("regexp", col, pattern)
+}
+
+// RegexpInstr is the position of the first match, from 1, or 0.
+func RegexpInstr[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](col C1, pattern C2) millrace.Column {
+	return millrace.Call("regexp_instr", col, pattern)
+}
+
+// RegexpSubstr is the first match, or null.
+func RegexpSubstr[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](col C1, pattern C2) millrace.Column {
+	return millrace.Call("regexp_substr", col, pattern)
+}
+
+// Collate gives a text a collation.
+func Collate[C millrace.ColumnOrName](col C, collation string) millrace.Column {
+	return millrace.Call("collate", col, millrace.Lit(collation))
+}
+
+// ToVarchar is ToChar.
+func ToVarchar[C millrace.ColumnOrName](col C, format string) millrace.Column {
+	return millrace.Call("to_varchar", col, millrace.Lit(format))
+}
+
+// SHA is SHA1.
+func SHA[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("sha", col)
+}
+
+// Space is n blanks.
+func Space[C millrace.ColumnOrName](n C) millrace.Column {
+	return millrace.Call("space", n)
+}
+
+// LuhnCheck tells whether digits end with the right check digit of Luhn.
+func LuhnCheck[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("luhn_check", col)
 }

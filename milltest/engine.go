@@ -86,7 +86,11 @@ func New(t TB, opts ...Option) *Engine {
 	e.disk = newDisk(e.Clock)
 	e.ctx = backend.WithEmbedded(context.Background(), func(_ context.Context, c backend.Config) (backend.Backend, error) {
 		rt := engine.New(engine.Runtime{Clock: e.Clock.manual, FS: e.disk, Parallelism: c.Workers, Warehouse: "/warehouse"})
-		return embedded.New(connect.New(session.NewServer(rt, c.Conf), connect.SettingsOf(c.Conf)), true), nil
+		svc, err := connect.New(session.NewServer(rt, c.Conf), c.Conf)
+		if err != nil {
+			return nil, err
+		}
+		return embedded.New(svc, true), nil
 	})
 	with := make([]millrace.ConnectOption, 0, len(o.conf))
 	for k, v := range o.conf {

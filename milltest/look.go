@@ -2,7 +2,6 @@ package milltest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -11,11 +10,8 @@ import (
 
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/fs"
-	"github.com/millrace/millrace/internal/fs/errfs"
 	"github.com/millrace/millrace/internal/processor"
 	"github.com/millrace/millrace/internal/state"
-	"github.com/millrace/millrace/internal/state/lsm"
-	"github.com/millrace/millrace/internal/state/mem"
 	"github.com/millrace/millrace/internal/state/providers"
 	"github.com/millrace/millrace/internal/stateful/transform"
 	"github.com/millrace/millrace/internal/vec"
@@ -137,46 +133,25 @@ func (q *Query) look(operator int) ([]string, error) {
 		return rows, err
 	}
 	if h.Operator == transform.OperatorName {
-		return q.lookCustom(dir, provider, h)
+		return q.lookCustom(reader, dir, h)
 	}
 	c, err := reader.Content(q.e.ctx, dir, -1)
 	for _, b := range c.Rows {
 		for i := range b.N {
-			rows = append(rows, FormatRow(rowAt(b.Cols, i)))
+			rows = append(rows, FormatRow(vec.RowAt(b, i)))
 		}
 	}
 	return rows, err
 }
 
 // lookCustom is State for a stateful processor.
-func (q *Query) lookCustom(dir, provider string, h state.Header) ([]string, error) {
-	fsys, err := q.copied(dir) // the query may be at work on it
-	if err != nil {
-		return nil, err
-	}
-	var p state.KVProvider = mem.Provider{FS: fsys}
-	if provider == lsm.Name {
-		p = lsm.Provider{FS: fsys, Memory: &lsm.Memory{}}
-	}
+func (q *Query) lookCustom(reader state.Reader, dir string, h state.Header) ([]string, error) {
 	spec, err := h.Spec()
 	if err != nil {
 		return nil, err
 	}
-	spec.Operator, _ = strconv.Atoi(path.Base(path.Dir(dir)))
-	s, err := p.OpenKV(path.Dir(path.Dir(dir)), spec)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	if err := s.Load(q.e.ctx, h.Version); err != nil {
-		return nil, err
-	}
-	var kvs []state.KV
-	for i := range state.Shards(h.Partitions) {
-		kvs = append(kvs, s.KV(i))
-	}
 	out := []string{}
-	err = transform.Look(kvs, spec.KeyTypes(), func(e transform.Entry) error {
+	each := func(e transform.Entry) error {
 		at := FormatCell(types.Micros(e.At * 1000))
 		line := "timer " + FormatRow(e.Group) + " at " + at
 		if e.Variable != "" {
@@ -191,51 +166,7 @@ func (q *Query) lookCustom(dir, provider string, h state.Header) ([]string, erro
 		}
 		out = append(out, line)
 		return nil
-	})
+	}
+	err = reader.KVs(q.e.ctx, dir, h.Version, func(kvs []state.KV) error { return transform.Look(kvs, spec.KeyTypes(), each) })
 	return out, err
-}
-
-// copied is a file system with a copy of a directory.
-func (q *Query) copied(dir string) (fs.FS, error) {
-	from, to := q.e.disk.found(), errfs.NewMem()
-	var walk func(dir string) error
-	walk = func(dir string) error {
-		entries, err := from.ReadDir(dir)
-		if err == nil {
-			err = fs.MakeDirs(to, dir)
-		}
-		for _, e := range entries {
-			if err != nil {
-				break
-			}
-			name := path.Join(dir, e.Name())
-			if e.IsDir() {
-				err = walk(name)
-				continue
-			}
-			var content []byte
-			if content, err = fs.ReadFile(from, name); err == nil {
-				err = write(to, name, content)
-			}
-		}
-		return err
-	}
-	return to, walk(dir)
-}
-
-func write(fsys fs.FS, name string, content []byte) error {
-	w, err := fsys.Create(name)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(content)
-	return errors.Join(err, w.Close())
-}
-
-func rowAt(cols []*vec.Vector, i int) types.Row {
-	r := make(types.Row, len(cols))
-	for c, v := range cols {
-		r[c] = vec.ValueAt(v, i)
-	}
-	return r
 }

@@ -34,6 +34,11 @@ func Trigger(t millrace.Trigger) QueryOption {
 	return func(o *queryOptions) { o.trigger, o.triggered = t, true }
 }
 
+// NoTrigger takes back the trigger of an earlier start.
+func NoTrigger() QueryOption {
+	return func(o *queryOptions) { o.trigger, o.triggered = millrace.Trigger{}, false }
+}
+
 // Name is the query's name.
 func Name(name string) QueryOption { return func(o *queryOptions) { o.name = name } }
 
@@ -324,8 +329,8 @@ func (q *Query) watermarks(bs []Batch) {
 }
 
 // RestartCrashingAt is Restart with power failing at the k-th write from then on: while the query goes on where it was, or processes
-// what has come. It reports whether there were so many writes.
-func (q *Query) RestartCrashingAt(k int) (crashed bool, err error) {
+// what has come. A trigger must be one that ends the query; then that is waited for. It reports whether there were so many writes.
+func (q *Query) RestartCrashingAt(k int, opts ...QueryOption) (crashed bool, err error) {
 	q.e.t.Helper()
 	if q.run != nil {
 		q.Stop()
@@ -333,7 +338,10 @@ func (q *Query) RestartCrashingAt(k int) (crashed bool, err error) {
 	q.e.PowerOn(nil)
 	q.e.CrashAtWrite(k)
 	old := q.run
-	err = q.start(nil)
+	err = q.start(opts)
+	if err == nil && q.o.triggered {
+		_, err = q.Await()
+	}
 	if !q.e.Crashed() {
 		q.e.disk.reboot(nil)
 		return false, err

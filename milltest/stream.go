@@ -27,6 +27,7 @@ const Format = "milltest"
 type Stream struct {
 	e      *Engine
 	id     string
+	name   string
 	schema types.StructType
 	vector int // rows in an Arrow record, 0 for all of a split
 	splits int
@@ -45,7 +46,7 @@ func (e *Engine) Stream(ddl string) *Stream {
 	if err != nil {
 		e.t.Fatalf("stream: %v", err)
 	}
-	s := &Stream{e: e, id: uuid.NewString(), schema: st, vector: e.o.vector, splits: e.o.splits}
+	s := &Stream{e: e, id: uuid.NewString(), name: "MilltestStream", schema: st, vector: e.o.vector, splits: e.o.splits}
 	streams.add(s)
 	e.t.Cleanup(func() { streams.drop(s) })
 	return s
@@ -53,6 +54,13 @@ func (e *Engine) Stream(ddl string) *Stream {
 
 // ID is what the option stream names the stream by.
 func (s *Stream) ID() string { return s.id }
+
+// Named sets what the stream is called in progress reports before its schema, so that the sources of a query can be told apart; without
+// it, MilltestStream. It returns the stream.
+func (s *Stream) Named(name string) *Stream {
+	s.name = name
+	return s
+}
 
 // Schema is the schema of the stream's rows.
 func (s *Stream) Schema() types.StructType { return s.schema }
@@ -299,7 +307,7 @@ func (r *reading) Plan(_ context.Context, start, end source.Offset) ([]source.Sp
 func (r *reading) Commit(context.Context, source.Offset) error { return r.s.check() }
 
 // Description implements source.Stream.
-func (r *reading) Description() string { return "MilltestStream[" + r.s.schema.SimpleString() + "]" }
+func (r *reading) Description() string { return r.s.name + "[" + r.s.schema.SimpleString() + "]" }
 
 // Close implements source.Stream.
 func (r *reading) Close() error { return nil }

@@ -145,6 +145,14 @@ type AvailableNow interface {
 	PrepareAvailableNow(ctx context.Context) error
 }
 
+// Notifier is implemented by streams that hear of new rows by themselves. A query that waits looks at them at once then, and need not let
+// the polling delay pass.
+type Notifier interface {
+	// Notify names the channel that gets a token, without blocking, whenever there may be something new. It is called once, before the
+	// first LatestOffset.
+	Notify(news chan<- struct{})
+}
+
 // Reporter is implemented by streams that report a latest offset and metrics in progress.
 type Reporter interface {
 	// ReportLatest is the newest offset known, or nil.

@@ -2,8 +2,10 @@ package sinktest
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,6 +36,8 @@ type Harness struct {
 	Read func(t *testing.T) []string
 	// Unordered is set when the output keeps no order.
 	Unordered bool
+	// Volatile is set when the output ends with the sink: then it is not opened again.
+	Volatile bool
 	// Repeats is set for sinks that do not know batches that were committed: then they are not asked to skip them.
 	Repeats bool
 }
@@ -94,7 +98,7 @@ func Stream(t *testing.T, h Harness) {
 		return b, messages
 	}
 
-	s := h.Open(t)
+	s := h.start(t)
 	if s.Info().Description == "" {
 		t.Error("the sink has no description")
 	}
@@ -118,7 +122,11 @@ func Stream(t *testing.T, h Harness) {
 	check("after the second commit")
 
 	if !h.Repeats {
-		for _, again := range []sink.Sink{s, h.Open(t)} {
+		opened := []sink.Sink{s}
+		if !h.Volatile {
+			opened = append(opened, h.start(t))
+		}
+		for _, again := range opened {
 			for id := range int64(2) {
 				if _, skip, err := again.Begin(ctx, id); err != nil || !skip {
 					t.Errorf("batch %d again: skip %t, %v", id, skip, err)
@@ -158,8 +166,137 @@ func Stream(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	check("after many rows")
+
+	b, m = together(t, s, 4)
+	if err := b.Commit(ctx, m); err != nil {
+		t.Fatal(err)
+	}
+	for part := range workers {
+		for k := range workers {
+			want = append(want, strconv.Itoa(part)+" | "+strconv.Itoa(k))
+		}
+	}
+	check("after writers have worked side by side")
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+	if h.Volatile {
+		return
+	}
+
+	// A crash before the commit: what it has left behind is nobody's business.
+	write(h.start(t), 5, []string{"lost"})
+	s = h.start(t)
+	b, m = write(s, 5, []string{"kept"})
+	check("after a crash")
+	if err := b.Commit(ctx, m); err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, "0 | kept")
+	check("after the batch that a crash has cut short")
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+
+	// A query that is stopped: calls come back, and nothing is seen of the batch.
+	s = h.start(t)
+	stopped, cancel := context.WithCancel(ctx)
+	cancel()
+	if b, _, err := s.Begin(stopped, 6); err == nil && b != nil {
+		if w, err := b.Writer(stopped, 0); err == nil {
+			_ = w.Write(stopped, Rows(0, "stopped"))
+			w.Abort()
+		}
+		b.Abort(ctx)
+	}
+	check("after a batch that was told to stop")
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// start opens the sink as a query does that starts.
+func (h Harness) start(t *testing.T) sink.Sink {
+	t.Helper()
+	s := h.Open(t)
+	if st, ok := s.(sink.Starter); ok {
+		if err := st.Started(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// workers is how many write side by side.
+const workers = 2
+
+// together writes a batch whose parts are written at once.
+func together(t *testing.T, s sink.Sink, id int64) (sink.Batch, []sink.Message) {
+	t.Helper()
+	b, skip, err := s.Begin(t.Context(), id)
+	if err != nil || skip {
+		t.Fatalf("batch %d: skip %t, %v", id, skip, err)
+	}
+	messages, errs := make([]sink.Message, workers), make([]error, workers)
+	var wg sync.WaitGroup
+	for part := range workers {
+		wg.Go(func() {
+			w, err := b.Writer(t.Context(), part)
+			for k := 0; k < workers && err == nil; k++ {
+				err = w.Write(t.Context(), Rows(part, strconv.Itoa(k)))
+			}
+			if err == nil {
+				messages[part], err = w.Close(t.Context())
+			}
+			errs[part] = err
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return b, messages
+}
+
+// Complete checks a sink that is written by a stream in complete mode: each batch takes the place of the one before.
+func Complete(t *testing.T, h Harness) {
+	ctx := t.Context()
+	s := h.start(t)
+	defer s.Close()
+	for id, texts := range [][]string{{"a", "b"}, {"c"}, nil, {"d"}} {
+		b, skip, err := s.Begin(ctx, int64(id))
+		if err != nil || skip {
+			t.Fatalf("batch %d: skip %t, %v", id, skip, err)
+		}
+		var messages []sink.Message
+		var want []string
+		if len(texts) > 0 { // there is no writer of a part without rows
+			w, err := b.Writer(ctx, 0)
+			if err == nil {
+				err = w.Write(ctx, Rows(0, texts...))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := w.Close(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			messages = append(messages, m)
+			for _, text := range texts {
+				want = append(want, "0 | "+text)
+			}
+		}
+		if err := b.Commit(ctx, messages); err != nil {
+			t.Fatal(err)
+		}
+		got := h.Read(t)
+		if h.Unordered {
+			got, want = sorted(got), sorted(want)
+		}
+		if strings.Join(want, "\n") != strings.Join(got, "\n") {
+			t.Errorf("batch %d: the output is %q, not %q", id, got, want)
+		}
 	}
 }
 
