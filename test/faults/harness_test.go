@@ -143,7 +143,11 @@ func (m *machine) session(fsys fs.FS) (context.Context, *millrace.Session, error
 	files.set(fsys)
 	ctx := backend.WithEmbedded(context.Background(), func(_ context.Context, c backend.Config) (backend.Backend, error) {
 		rt := engine.New(engine.Runtime{Clock: fast{}, FS: fsys, Parallelism: c.Workers, Warehouse: "/warehouse"})
-		return embedded.New(connect.New(session.NewServer(rt, c.Conf), connect.SettingsOf(c.Conf)), true), nil
+		svc, err := connect.New(session.NewServer(rt, c.Conf), c.Conf)
+		if err != nil {
+			return nil, err
+		}
+		return embedded.New(svc, true), nil
 	})
 	s, err := millrace.Connect(ctx, "local[2]", millrace.WithConf("spark.sql.shuffle.partitions", "2"),
 		millrace.WithConf("spark.sql.session.timeZone", "UTC"),

@@ -23,8 +23,11 @@ import (
 
 var nan, inf, negativeZero = math.NaN(), math.Inf(1), math.Copysign(0, -1)
 
+// checks is how many cases of a law every run of the tests looks at.
+const checks = 120
+
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "120"); err != nil {
+	if err := flag.Set("rapid.checks", fmt.Sprint(checks)); err != nil {
 		panic(err)
 	}
 	flag.Parse()
@@ -34,8 +37,8 @@ func TestMain(m *testing.M) {
 // world is an engine with the views that queries are over: the streams e and f, and the table u.
 type world struct {
 	*milltest.Engine
-	t    *rapid.T
-	e, f *milltest.Stream
+	t       *rapid.T
+	e, f, g *milltest.Stream
 }
 
 func newWorld(t *rapid.T, opts ...milltest.Option) *world {

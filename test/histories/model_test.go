@@ -55,7 +55,8 @@ func (k *kept) finalAt(at int64) bool { return k.evict != noMark && at <= k.evic
 // batch is one micro-batch.
 type batch struct {
 	id    int64
-	units [2][][]record // of the streams e and f
+	stamp int64         // its clock, in milliseconds
+	units [3][][]record // of the streams
 	// marks collects the highest event time that each watermark has seen, in milliseconds.
 	marks map[*mark]int64
 }
@@ -67,12 +68,77 @@ type model struct {
 	before int64 // that of the batch before
 	own    map[*mark]int64
 	ran    bool
+
+	latest    bool  // the fastest input counts, not the slowest
+	perInput  bool  // what the watermarks have seen outlives a run
+	committed int64 // the watermark that the last batch has left
+	patience  int64 // how long an input may deliver nothing and still count, in milliseconds; 0 is for ever
+	heard     map[*mark]int64
 }
 
-func newModel(root operation) *model { return &model{root: root, own: map[*mark]int64{}} }
+func newModel(root operation) *model {
+	return &model{root: root, own: map[*mark]int64{}, heard: map[*mark]int64{}}
+}
 
 // started tells the model that another run begins: what the watermarks have seen is forgotten.
-func (m *model) started() { m.own, m.ran = map[*mark]int64{}, false }
+func (m *model) started(now int64) {
+	m.ran, m.global = false, m.committed
+	if !m.perInput {
+		m.own = map[*mark]int64{}
+	}
+	for _, w := range m.marks() {
+		m.heard[w] = now
+	}
+}
+
+func (m *model) marks() []*mark {
+	var out []*mark
+	walk(m.root, func(n operation) {
+		if w, ok := n.(*mark); ok && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	})
+	return out
+}
+
+// look is what a look at the clock does to the watermark when the streams in news have something for the next batch.
+func (m *model) look(now int64, news map[int]bool) {
+	if m.patience == 0 {
+		return
+	}
+	m.choose(func(w *mark) bool {
+		busy := false
+		walk(w, func(n operation) {
+			if in, ok := n.(*input); ok {
+				busy = busy || news[in.stream]
+			}
+		})
+		return !busy && now-m.heard[w] >= m.patience
+	})
+}
+
+// choose moves the watermark to that of the slowest input that is not idle; or the fastest one, when no other counts or by the policy.
+func (m *model) choose(idle func(*mark) bool) {
+	marks := m.marks()
+	if len(marks) == 0 {
+		return
+	}
+	var awake, all []int64
+	for _, w := range marks {
+		all = append(all, m.own[w])
+		if !idle(w) {
+			awake = append(awake, m.own[w])
+		}
+	}
+	if m.latest || len(awake) == 0 {
+		m.global = max(m.global, slices.Max(all))
+	} else {
+		m.global = max(m.global, slices.Min(awake))
+	}
+}
+
+// endOfTime is the watermark of the batch that closes everything.
+const endOfTime = 253402300799999
 
 func walk(n operation, f func(operation)) {
 	for _, in := range n.inputs() {
@@ -81,14 +147,15 @@ func walk(n operation, f func(operation)) {
 	f(n)
 }
 
-// keepers are the operations with state, those nearer to the sources first.
-func (m *model) keepers() []keeper {
+// keepers are the operations with state, as progress lists them: the topmost first, the left ones before the right ones.
+func keepers(n operation) []keeper {
 	var out []keeper
-	walk(m.root, func(n operation) {
-		if k, ok := n.(keeper); ok {
-			out = append(out, k)
-		}
-	})
+	if k, ok := n.(keeper); ok {
+		out = append(out, k)
+	}
+	for _, in := range n.inputs() {
+		out = append(out, keepers(in)...)
+	}
 	return out
 }
 
@@ -103,6 +170,9 @@ func flow(n operation, global int64, arrives func(keeper, int64)) int64 {
 		}
 	}
 	if _, ok := n.(*mark); ok {
+		if global == endOfTime {
+			return math.MaxInt64 / 1000 // later than any bound
+		}
 		return global
 	}
 	if k, ok := n.(keeper); ok {
@@ -121,6 +191,13 @@ func (m *model) due() bool {
 	return due
 }
 
+// open tells whether something waits for the watermark.
+func (m *model) open() bool {
+	open := false
+	flow(m.root, endOfTime, func(k keeper, w int64) { open = open || k.cleans() && w != noMark })
+	return open && m.global < endOfTime
+}
+
 // do runs a batch and returns its rows.
 func (m *model) do(b *batch) []record {
 	flow(m.root, m.before, func(k keeper, w int64) { k.self().late = w })
@@ -128,22 +205,14 @@ func (m *model) do(b *batch) []record {
 	b.marks = map[*mark]int64{}
 	out := eval(m.root, b)
 	m.before, m.ran = m.global, true
-	lowest, any := int64(0), false
-	walk(m.root, func(n operation) {
-		w, ok := n.(*mark)
-		if !ok {
-			return
+	for w, at := range b.marks {
+		if old, known := m.own[w]; !known || at-w.delay > old {
+			m.own[w] = at - w.delay
 		}
-		if at, seen := b.marks[w]; seen {
-			if old, known := m.own[w]; !known || at-w.delay > old {
-				m.own[w] = at - w.delay
-			}
-		}
-		if own := m.own[w]; !any || own < lowest {
-			lowest, any = own, true
-		}
-	})
-	m.global = max(m.global, lowest)
+		m.heard[w] = max(m.heard[w], b.stamp)
+	}
+	m.choose(func(w *mark) bool { return m.patience > 0 && b.stamp-m.heard[w] >= m.patience })
+	m.committed = m.global
 	return out
 }
 
@@ -369,7 +438,7 @@ type sessions struct {
 	kept
 	in    operation
 	mode  string
-	gap   int64
+	gap   func(record) int64
 	keys  func(record) []any
 	aggs  []aggregate
 	state map[string][]*session
@@ -398,7 +467,11 @@ func (s *sessions) run(_ *batch, in [][]record) []record {
 		if !ok {
 			continue
 		}
-		one := &session{keys: s.keys(r), start: int64(at), end: int64(at) + s.gap, rows: []record{r}}
+		gap := s.gap(r)
+		if gap <= 0 {
+			continue
+		}
+		one := &session{keys: s.keys(r), start: int64(at), end: int64(at) + gap, rows: []record{r}}
 		if s.lateAt(one.end) { // in complete mode, too, unlike other groups
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/millrace/millrace"
-	"github.com/millrace/millrace/milltest"
 	"github.com/millrace/millrace/types"
 )
 
@@ -17,17 +16,23 @@ const wide = "k STRING, n INT, d DOUBLE, m DECIMAL(10,2), v BIGINT, ts TIMESTAMP
 
 const minute = int64(60_000_000)
 
+// streams are their names. Queries over one read e.
+var streams = [3]string{"e", "f", "g"}
+
 // scheme is a random query, for the engine and for the model.
 type scheme struct {
 	t       *rapid.T
-	delays  [2]int64 // of e and f in milliseconds, or noMark
-	below   [2]*condition
+	delays  [3]int64 // of e, f and g in milliseconds, or noMark
+	below   [3]*condition
 	views   []view
 	root    operation
 	last    string // the view that is started
 	mode    string
-	sources []int // in the order of the offset log
-	marks   [2]*mark
+	sources []int // in the order of their first use
+	uses    []int // the source of each line of the offset log
+	marks   [3]*mark
+	// observed is set when the query counts its own rows.
+	observed bool
 }
 
 // view is a step of a query: a view made of others by a SQL text, or by do of the DataFrame of another view.
@@ -39,7 +44,7 @@ type view struct {
 
 func (s *scheme) String() string {
 	var b strings.Builder
-	for i, name := range []string{"e", "f"} {
+	for i, name := range streams {
 		fmt.Fprintf(&b, "stream %s (%s)", name, wide)
 		if c := s.below[i]; c != nil {
 			fmt.Fprintf(&b, " where='%s'", c.sql)
@@ -53,6 +58,9 @@ func (s *scheme) String() string {
 		fmt.Fprintf(&b, "view %s: %s\n", v.name, v.text)
 	}
 	fmt.Fprintf(&b, "query mode=%s of %s", s.mode, s.last)
+	if s.observed {
+		b.WriteString(" observed")
+	}
 	return b.String()
 }
 
@@ -65,159 +73,9 @@ func (s *scheme) view(format string, args ...any) string {
 	return name
 }
 
-// condition is a predicate on rows of the wide schema.
-type condition struct {
-	sql   string
-	holds func(record) bool
-	timed bool // it looks at the event time
-}
-
-var conditions = []condition{
-	{"v % 3 <> 0", func(r record) bool { v, ok := r[4].(int64); return ok && v%3 != 0 }, false},
-	{"n IS NOT NULL", func(r record) bool { return r[1] != nil }, false},
-	{"k <> 'b'", func(r record) bool { k, ok := r[0].(string); return ok && k != "b" }, false},
-	{"n > 0 OR k IS NULL", func(r record) bool { n, ok := r[1].(int32); return ok && n > 0 || r[0] == nil }, false},
-	{"ts >= TIMESTAMP'2026-01-01 11:30:00'", func(r record) bool { at, ok := r[5].(types.Micros); return ok && at >= noon-types.Micros(30*minute) }, true},
-}
-
-var noon = types.MicrosOf(milltest.Day) + types.Micros(12*60*minute)
-
-// keyColumn is an expression to group by.
-type keyColumn struct {
-	sql string
-	of  func(record) any
-}
-
-func column(i int) func(record) any { return func(r record) any { return r[i] } }
-
-var keyColumns = []keyColumn{
-	{"k", column(0)},
-	{"n", column(1)},
-	{"d", column(2)},
-	{"m", column(3)},
-	{"v % 3", func(r record) any {
-		if v, ok := r[4].(int64); ok {
-			return v % 3
-		}
-		return nil
-	}},
-}
-
-// ofValues makes an aggregate of the values of a column that are not null.
-func ofValues(col int, f func([]any) any) func([]record) any {
-	return func(rows []record) any {
-		var vs []any
-		for _, r := range rows {
-			if r[col] != nil {
-				vs = append(vs, r[col])
-			}
-		}
-		return f(vs)
-	}
-}
-
-func orNull(f func([]any) any) func([]any) any {
-	return func(vs []any) any {
-		if len(vs) == 0 {
-			return nil
-		}
-		return f(vs)
-	}
-}
-
-// before is the order of values: NaN is the largest number, and the zeros are equal.
-func before(a, b any) bool {
-	switch a := a.(type) {
-	case string:
-		return a < b.(string)
-	case int64:
-		return a < b.(int64)
-	case float64:
-		b := b.(float64)
-		return a < b || b != b && a == a
-	}
-	panic(fmt.Sprintf("no order of %T", a))
-}
-
-func highest(vs []any) any {
-	return slices.MaxFunc(vs, func(a, b any) int {
-		switch {
-		case before(a, b):
-			return -1
-		case before(b, a):
-			return 1
-		}
-		return 0
-	})
-}
-
-func lowest(vs []any) any {
-	low := vs[0]
-	for _, v := range vs {
-		if before(v, low) {
-			low = v
-		}
-	}
-	return low
-}
-
-func total(vs []any) int64 {
-	var n int64
-	for _, v := range vs {
-		n += v.(int64)
-	}
-	return n
-}
-
-var aggregates = []aggregate{
-	{"count(*)", func(rows []record) any { return int64(len(rows)) }},
-	{"sum(v)", ofValues(4, orNull(func(vs []any) any { return total(vs) }))},
-	{"avg(v)", ofValues(4, orNull(func(vs []any) any { return float64(total(vs)) / float64(len(vs)) }))},
-	{"max(v)", ofValues(4, orNull(highest))},
-	{"min(k)", ofValues(0, orNull(lowest))},
-	{"max(k)", ofValues(0, orNull(highest))},
-	{"sort_array(collect_list(v))", ofValues(4, func(vs []any) any {
-		slices.SortFunc(vs, func(a, b any) int { return int(a.(int64) - b.(int64)) })
-		return append([]any{}, vs...)
-	})},
-	{"count(d)", ofValues(2, func(vs []any) any { return int64(len(vs)) })},
-	{"max(d)", ofValues(2, orNull(highest))},
-	{"min(d)", ofValues(2, orNull(lowest))},
-	{"sum(m)", ofValues(3, orNull(func(vs []any) any {
-		var n int64
-		for _, v := range vs {
-			u, _ := v.(types.Decimal).Int64()
-			n += u
-		}
-		return types.DecimalFromInt64(n, 2)
-	}))},
-}
-
-// afterChain are the aggregates over columns that are there behind another operator.
-var afterChain = []aggregate{aggregates[0], aggregates[1], aggregates[3], aggregates[6]}
-
-func (s *scheme) aggregates(from []aggregate) (list []aggregate, sql string) {
-	for i := range 1 + s.pick(3, "aggregates") {
-		a := from[s.pick(len(from), "aggregate")]
-		list = append(list, a)
-		sql += fmt.Sprintf(", %s AS a%d", a.sql, i)
-	}
-	return list, sql
-}
-
-var windowSizes = []struct {
-	sql string
-	w   windows
-}{
-	{"'10 minutes'", windows{10 * minute, 10 * minute, 0}},
-	{"'10 minutes', '5 minutes'", windows{10 * minute, 5 * minute, 0}},
-	{"'10 minutes', '4 minutes'", windows{10 * minute, 4 * minute, 0}},
-	{"'1 hour', '1 hour', '25 minutes'", windows{60 * minute, 60 * minute, 25 * minute}},
-	{"'90 seconds', '60 seconds', '15 seconds'", windows{90_000_000, 60_000_000, 15_000_000}},
-}
-
 // source reads stream i with its watermark.
 func (s *scheme) source(i int) operation {
+	s.uses = append(s.uses, i)
 	if !slices.Contains(s.sources, i) {
 		s.sources = append(s.sources, i)
 	}
@@ -369,11 +227,29 @@ func (s *scheme) group(in operation, from string, columns []keyColumn, aggs []ag
 	return g
 }
 
+// gaps are those of session windows, in microseconds; without one that is positive a row is in no session.
+var gaps = []struct {
+	sql string
+	of  func(record) int64
+}{
+	{"'3 minutes'", func(record) int64 { return 3 * minute }},
+	{"'10 minutes'", func(record) int64 { return 10 * minute }},
+	{"CASE WHEN v > 1 THEN '10 minutes' WHEN v = 0 THEN '-1 minutes' ELSE '4 minutes' END", func(r record) int64 {
+		switch v, ok := r[4].(int64); {
+		case ok && v > 1:
+			return 10 * minute
+		case ok && v == 0:
+			return -minute
+		}
+		return 4 * minute
+	}},
+}
+
 // sessions draws an aggregation by session windows.
 func (s *scheme) sessions(in operation, from string) operation {
-	gap := []int64{3, 10}[s.pick(2, "gap")]
+	gap := gaps[s.pick(len(gaps), "gap")]
 	k := keyColumns[s.pick(len(keyColumns), "key")]
-	n := &sessions{in: in, gap: gap * minute, state: map[string][]*session{}, mode: "complete"}
+	n := &sessions{in: in, gap: gap.of, state: map[string][]*session{}, mode: "complete"}
 	if s.delays[0] != noMark && s.pick(4, "mode") > 0 {
 		n.mode = "append"
 	}
@@ -387,8 +263,8 @@ func (s *scheme) sessions(in operation, from string) operation {
 	}
 	var sql string
 	n.aggs, sql = s.aggregates(aggregates)
-	s.last = s.view("SELECT session_window.start AS s, session_window.end AS t, %s AS g%s FROM %s GROUP BY session_window(ts, '%d minutes'), %s",
-		k.sql, sql, from, gap, k.sql)
+	s.last = s.view("SELECT session_window.start AS s, session_window.end AS t, %s AS g%s FROM %s GROUP BY session_window(ts, %s), %s",
+		k.sql, sql, from, gap.sql, k.sql)
 	return n
 }
 
@@ -425,102 +301,6 @@ func (s *scheme) dedup(in operation, from string, within bool) (operation, []str
 	return u, cols
 }
 
-// join draws a join of e and f.
-func (s *scheme) join(kinds []string) (*pairing, string) {
-	p := &pairing{kind: kinds[s.pick(len(kinds), "kind")], time: [2]int{5, 5}, matches: func(record, record) bool { return true }}
-	p.marked = s.delays[0] != noMark
-	if !p.marked {
-		p.kind = "inner"
-		p.time = [2]int{}
-	}
-	key := []struct {
-		sql   string
-		l, r  func(record) any
-		safe  bool
-		names [2]int
-	}{
-		{"e.k = f.k", column(0), column(0), false, [2]int{0, 0}},
-		{"e.d = f.d", column(2), column(2), false, [2]int{2, 2}},
-		{"e.k <=> f.k", column(0), column(0), true, [2]int{0, 0}},
-		{"e.m = f.m", column(3), column(3), false, [2]int{3, 3}},
-	}[s.pick(4, "key")]
-	p.leftKey, p.rightKey, p.nullSafe = key.l, key.r, key.safe
-	for i, c := range s.below { // a condition on a key alone would count for the other side, too
-		if c != nil && !strings.Contains(c.sql, "n") && !strings.Contains(c.sql, "v") && !c.timed {
-			s.below[i] = nil
-		}
-	}
-	on := key.sql
-	timed := p.marked && (p.kind != "inner" || s.pick(3, "bounded") > 0)
-	span := []int64{15, 5, 0}[s.pick(3, "span")]
-	if timed {
-		on += fmt.Sprintf(" AND f.ts BETWEEN e.ts AND e.ts + INTERVAL %d MINUTES", span)
-		p.matches = func(l, r record) bool {
-			a, ok := l[5].(types.Micros)
-			b, too := r[5].(types.Micros)
-			return ok && too && b >= a && int64(b) <= int64(a)+span*minute
-		}
-		p.bound = [2]bool{true, true}
-		p.shift = [2]int64{-span*60_000 - 1, -1}
-		until := func(more int64) func(record) int64 {
-			return func(r record) int64 {
-				if at, ok := r[5].(types.Micros); ok {
-					return int64(at) + more
-				}
-				return noTime
-			}
-		}
-		p.expires = [2]func(record) int64{until(span*minute + 1000), until(1000)}
-	}
-	if s.pick(3, "more") == 0 {
-		on += " AND e.v <> f.v"
-		old := p.matches
-		p.matches = func(l, r record) bool {
-			a, ok := l[4].(int64)
-			b, too := r[4].(int64)
-			return ok && too && a != b && old(l, r)
-		}
-	}
-	moreV := strings.Contains(on, "e.v")
-	// Rows that cannot meet the condition because a column is null are dropped where their side need not come out, and do not move
-	// the watermark; those without a time do in any case.
-	side := func(i int) operation {
-		in := s.source(i)
-		drops := p.kind == "inner" || p.kind == "semi" || p.kind == "left" && i == 1 || p.kind == "right" && i == 0
-		lacks := func(r record) bool {
-			return !key.safe && r[key.names[i]] == nil || moreV && r[4] == nil
-		}
-		if !drops {
-			return in
-		}
-		keep := func(r record) bool { return !lacks(r) }
-		if m, ok := in.(*mark); ok {
-			m.in = where(m.in, keep)
-		} else {
-			in = where(in, keep)
-		}
-		if timed {
-			in = where(in, func(r record) bool { return r[5] != nil })
-		}
-		return in
-	}
-	p.left, p.right = side(0), side(1)
-	text := map[string]string{"inner": "JOIN", "left": "LEFT JOIN", "right": "RIGHT JOIN", "full": "FULL JOIN", "semi": "LEFT SEMI JOIN"}[p.kind]
-	cols := func(t, prefix string) string {
-		var out []string
-		for _, c := range []string{"k", "n", "d", "m", "v", "ts"} {
-			out = append(out, fmt.Sprintf("%s.%s AS %s%s", t, c, prefix, c))
-		}
-		return strings.Join(out, ", ")
-	}
-	list := cols("e", "l") + ", " + cols("f", "r")
-	if p.kind == "semi" {
-		list = cols("e", "l")
-	}
-	s.last = s.view("SELECT %s FROM e %s f ON %s", list, text, on)
-	return p, text
-}
-
 // draw draws a query.
 func drawScheme(t *rapid.T) *scheme {
 	s := &scheme{t: t}
@@ -535,8 +315,8 @@ func drawScheme(t *rapid.T) *scheme {
 			s.below[i] = &c
 		}
 	}
-	shape := s.pick(9, "shape")
-	if !mark && (shape == 4 || shape == 7) {
+	shape := s.pick(12, "shape")
+	if !mark && (shape == 4 || shape == 7 || shape > 8) {
 		shape = 1
 	}
 	switch shape {
@@ -579,62 +359,15 @@ func drawScheme(t *rapid.T) *scheme {
 	case 7:
 		s.chain()
 	case 8:
-		s.delays = [2]int64{noMark, noMark} // how much of a part is read, and so what a watermark sees, is not settled
+		s.delays = [3]int64{noMark, noMark, noMark} // how much of a part is read, and so what a watermark sees, is not settled
 		in, from := s.rows(true)
 		n := 1 + s.pick(12, "limit")
 		s.root = &first{in: in, n: n}
 		s.last = s.view("SELECT k, n, v, ts FROM %s LIMIT %d", from, n)
 		s.root = &rowwise{s.root, func(r record) []record { return []record{{r[0], r[1], r[4], r[5]}} }}
 		s.mode = "append"
+	default:
+		s.deep()
 	}
 	return s
-}
-
-// chain draws a query with two stateful operators.
-func (s *scheme) chain() {
-	s.mode = "append"
-	var in operation
-	var from string
-	switch s.pick(3, "first") {
-	case 0: // windows of windows
-		size := windowSizes[s.pick(3, "window")]
-		w := size.w
-		src, view := s.rows(false)
-		g := &grouped{in: src, mode: "append", state: map[string]*groupRows{}, aggs: []aggregate{aggregates[0], aggregates[1]}}
-		g.keys = func(r record) (out []groupRows) {
-			if at, ok := r[5].(types.Micros); ok {
-				for _, start := range w.of(int64(at)) {
-					out = append(out, groupRows{keys: []any{types.Micros(start), r[0]}, time: start + w.size})
-				}
-			}
-			return out
-		}
-		inner := s.view("SELECT window, k, count(*) AS c, sum(v) AS total FROM %s GROUP BY window(ts, %s), k", view, size.sql)
-		from = s.view("SELECT k, total AS v, window_time(window) AS ts FROM %s", inner)
-		in = &rowwise{g, func(r record) []record {
-			return []record{{r[1], nil, nil, nil, r[3], r[0].(types.Micros) + types.Micros(w.size-1)}}
-		}}
-	case 1: // duplicates
-		src, view := s.rows(false)
-		u := &unique{in: src, timed: true, state: map[string]int64{}, keys: func(r record) []any { return []any{r[0], r[4], r[5]} }}
-		name := fmt.Sprintf("w%d", len(s.views)+1)
-		s.views = append(s.views, viewOf(name, view))
-		from = name
-		in = &rowwise{u, func(r record) []record { return []record{{r[0], nil, nil, nil, r[1], r[2]}} }}
-	case 2:
-		p, _ := s.join([]string{"inner", "left"})
-		if !p.bound[1] {
-			p.time[1] = -1
-		}
-		from = s.view("SELECT lk AS k, lv AS v, lts AS ts FROM %s", s.last)
-		in = &rowwise{p, func(r record) []record { return []record{{r[0], nil, nil, nil, r[4], r[5]}} }}
-	}
-	n := s.group(in, from, []keyColumn{keyColumns[0], keyColumns[4]}, afterChain).(*grouped)
-	s.root = n
-}
-
-func viewOf(name, from string) view {
-	return view{name: name, of: from, text: "dropDuplicates of " + from + " by k, v, ts", do: func(df *millrace.DataFrame) *millrace.DataFrame {
-		return df.DropDuplicates("k", "v", "ts").Select("k", "v", "ts")
-	}}
 }

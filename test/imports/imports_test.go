@@ -142,6 +142,17 @@ func TestRulesFindBreaches(t *testing.T) {
 			want: []string{"internal/vec/v_test.go: imports internal/connectpb: " + noProtos},
 		},
 		{
+			name: "a setting read by its name as text",
+			add: fstest.MapFS{
+				"internal/setting/names.go": {Data: []byte("// Package setting has settings.\npackage setting\n\n// A is one.\nconst A = \"spark.a\"\n")},
+				"internal/vec/reads.go":     {Data: []byte("package vec\n\nconst a, b = \"spark.a\", `\"spark.a\"`\n")},
+			},
+			want: []string{
+				"internal/setting: has no line in test/imports/layers.txt",
+				`internal/vec/reads.go: "spark.a" has a constant in internal/setting`, `internal/vec/reads.go: "spark.a" has a constant in internal/setting`,
+			},
+		},
+		{
 			name: "a name that says nothing",
 			add:  fstest.MapFS{"internal/expr/util/u.go": goFile("util", "Package util has things.")},
 			want: []string{`internal/expr/util: "util" says nothing about what the package owns`},

@@ -3,6 +3,7 @@ package imports
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"maps"
 	"path"
 	"slices"
@@ -16,7 +17,7 @@ const maxLines = 800
 func check(t *tree, l layers) []string {
 	var found []string
 	for _, rule := range []func(*tree, layers) []string{
-		importDirection, reach, protosInTests, packageNames, docComments, exportedNames, fileLengths, referenceCounts, initFunctions, unfinished,
+		importDirection, reach, protosInTests, packageNames, docComments, exportedNames, fileLengths, referenceCounts, initFunctions, unfinished, settingNames,
 	} {
 		found = append(found, rule(t, l)...)
 	}
@@ -261,6 +262,39 @@ func unfinished(t *tree, _ layers) []string {
 				}
 			}
 		}
+	}
+	return found
+}
+
+// settingNames wants a setting that has a constant in package setting to be read by it. Programs and tests write settings as users do,
+// and the offset log has those of Spark that it only carries.
+func settingNames(t *tree, _ layers) []string {
+	const owner = "internal/setting"
+	texts := func(f *file, each func(text string)) {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+				each(strings.Trim(l.Value, "\"`"))
+			}
+			return true
+		})
+	}
+	known := map[string]bool{}
+	for _, f := range t.files {
+		if f.path == owner+"/names.go" {
+			texts(f, func(text string) { known[text] = true })
+		}
+	}
+	var found []string
+	for _, f := range t.files {
+		if f.test || !strings.HasPrefix(f.pkg, "internal/") || f.pkg == owner || strings.HasSuffix(f.pkg, "test") || f.pkg == "internal/errclass" ||
+			f.path == "internal/stream/frozen.go" {
+			continue
+		}
+		texts(f, func(text string) {
+			if known[text] {
+				found = append(found, fmt.Sprintf("%s: %q has a constant in %s", f.path, text, owner))
+			}
+		})
 	}
 	return found
 }
