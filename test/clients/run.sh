@@ -17,7 +17,7 @@ passed=0 failed=0
 for program in "$here"/pyspark/*.py; do
   dir=$(mktemp -d)
   name=${program#"$here/"}
-  if timeout "${LIMIT:-120}" "$PYTHON" "$program" "$REMOTE" "$dir" 2> >(grep -v '^{"ts":' >&2); then
+  if timeout "${LIMIT:-600}" "$PYTHON" "$program" "$REMOTE" "$dir" 2> >(grep -v '^{"ts":' >&2); then
     echo "ok   $name"
     passed=$((passed + 1))
   else

@@ -8,20 +8,32 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LIST = os.path.join(HERE, "must_pass.txt")
+SUITE = ""  # "" for cases, "delta" for delta_cases
 HEAD = """\
 # Conformance cases that pass and must go on passing, one module.case a line, sorted.
 # The list only grows: run.sh --update adds to it. A line that has to go needs a reason in its commit.
 """
 
 
+def listing():
+    return os.path.join(HERE, "must_pass-%s.txt" % SUITE if SUITE else "must_pass.txt")
+
+
+def suite():
+    """Options of conform.py for the cases of the suite."""
+    if not SUITE:
+        return ["--differences", os.path.join(HERE, "differences.json")]
+    return ["--cases", os.path.join(HERE, SUITE + "_cases"), "--goldens", os.path.join(HERE, SUITE + "_goldens"),
+            "--differences", os.path.join(HERE, "differences-%s.json" % SUITE)]
+
+
 def read_list():
-    with open(LIST, encoding="utf-8") as f:
+    with open(listing(), encoding="utf-8") as f:
         return [line for line in (raw.strip() for raw in f) if line and not line.startswith("#")]
 
 
 def write_list(names):
-    with open(LIST, "w", encoding="utf-8") as f:
+    with open(listing(), "w", encoding="utf-8") as f:
         f.write(HEAD + "".join(n + "\n" for n in sorted(names)))
 
 
@@ -37,8 +49,7 @@ def conform(remote, options, only=None):
     fd, out = tempfile.mkstemp(prefix="conform-", suffix=".json")
     os.close(fd)
     try:
-        subprocess.run([sys.executable, os.path.join(HERE, "conform.py"), "--remote", remote, "--json", out,
-                        "--differences", os.path.join(HERE, "differences.json")] + options)
+        subprocess.run([sys.executable, os.path.join(HERE, "conform.py"), "--remote", remote, "--json", out] + suite() + options)
         with open(out, encoding="utf-8") as f:
             text = f.read()
     finally:
@@ -64,11 +75,16 @@ def main():
     ap.add_argument("--remote", default=os.environ.get("REMOTE"), help="the server (default: $REMOTE)")
     ap.add_argument("--listed", action="store_true", help="only the cases of must_pass.txt")
     ap.add_argument("--update", action="store_true", help="add cases that passed twice to must_pass.txt")
+    ap.add_argument("--suite", default="", help="the cases of SUITE_cases (delta), with the list must_pass-SUITE.txt")
     args, options = ap.parse_known_args()
+    global SUITE
+    SUITE = args.suite
     if not args.remote:
         ap.error("--remote or $REMOTE is required")
     if not any(o.startswith("-j") for o in options):
         options += ["-j", "2"]
+    if not any(o.startswith("--timeout") for o in options):
+        options += ["--timeout", "300"]  # a net for what hangs: a busy machine may take long
     listed = read_list()
     if args.listed and not listed:
         sys.exit("must_pass.txt is empty")

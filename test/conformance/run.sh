@@ -4,6 +4,7 @@
 #   run.sh                  all cases; fails if one of must_pass.txt fails
 #   run.sh --listed         only the cases of must_pass.txt
 #   run.sh --update         all cases; adds those that passed twice to must_pass.txt
+#   run.sh --suite delta    the cases of delta_cases, held against must_pass-delta.txt
 #   run.sh -k f04_ -v       other options are conform.py's (see README.md)
 #   run.sh --remote URL     against this server instead of bin/millrace
 set -euo pipefail
@@ -12,7 +13,7 @@ python=$("$here/../../scripts/venv.sh")
 export PYTHONDONTWRITEBYTECODE=1
 for a in "$@"; do
   case $a in
-    -h | --help) sed -n '2,8p' "$0"; exit ;;
+    -h | --help) sed -n '2,9p' "$0"; exit ;;
     --remote | --remote=*) exec "$python" "$here/must_pass.py" "$@" ;;
   esac
 done
