@@ -13,6 +13,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 [ $# -gt 0 ] || { sed -n '2,11p' "$0" >&2; exit 2; }
 [ -x "$root/bin/millrace" ] || { echo "with-server: bin/millrace is missing, run make build" >&2; exit 2; }
 
+wait=120 # seconds for coming up and for going down: a machine that is busy otherwise takes its time
 dir=$(mktemp -d)
 log=${SERVER_LOG:-$dir/log}
 case $log in /*) ;; *) log=$PWD/$log ;; esac
@@ -29,7 +30,7 @@ port=$("${PYTHON:-python3}" -c 'import socket; s = socket.socket(); s.bind(("127
 # shellcheck disable=SC2086 # SERVER_ARGS is a list
 (cd "$dir" && exec "$root/bin/millrace" serve --listen "127.0.0.1:$port" ${SERVER_ARGS:-}) >"$log" 2>&1 </dev/null &
 pid=$!
-for _ in $(seq 200); do
+for _ in $(seq "$((wait * 20))"); do
   kill -0 "$pid" 2>/dev/null || break
   (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && up=1 && break
   sleep 0.05
@@ -44,12 +45,12 @@ if ! kill "$pid" 2>/dev/null; then
   tail -n 40 "$log" >&2
   exit 1
 fi
-for _ in $(seq 200); do
+for _ in $(seq "$((wait * 20))"); do
   kill -0 "$pid" 2>/dev/null || { stopped=1; break; }
   sleep 0.05
 done
 if [ -z "${stopped:-}" ]; then
-  echo "with-server: the server did not stop within 10 s:" >&2
+  echo "with-server: the server did not stop within $wait s:" >&2
   tail -n 20 "$log" >&2
   rc=1
 fi
