@@ -10,17 +10,17 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/millrace/millrace"
 	"github.com/millrace/millrace/engine"
+	"github.com/millrace/millrace/internal/leaktest"
 	"github.com/millrace/millrace/types"
 )
 
 // remoteVar names a Spark Connect server to run the suite on, as well as on our own engine.
 const remoteVar = "MILLRACE_TEST_REMOTE"
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // each runs a test on every engine: ours in this process, there again with every message and record in its form on the wire, behind gRPC, and
 // Spark. What it expects must hold on all of them; Spark decides.

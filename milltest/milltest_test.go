@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/millrace/millrace"
 	"github.com/millrace/millrace/engine"
+	"github.com/millrace/millrace/internal/leaktest"
 	"github.com/millrace/millrace/milltest"
 	"github.com/millrace/millrace/types"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // windows is the query of these tests: sums over windows of 10 minutes, rows up to 5 minutes late.
 func windows(t testing.TB, eng *milltest.Engine, events *milltest.Stream) *millrace.DataFrame {

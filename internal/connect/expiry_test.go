@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"go.uber.org/goleak"
 
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/engine"
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/leaktest"
 	"github.com/millrace/millrace/internal/session"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // stopped is a clock that moves only when it is told to and on which nothing ever comes due.
 type stopped struct {

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/leaktest"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // lists are rows cut into parts and batches, as an operator's input.
 type lists struct {

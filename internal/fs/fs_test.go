@@ -10,13 +10,13 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/fs/errfs"
+	"github.com/millrace/millrace/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // each runs a test on every implementation, in a directory of its own.
 func each(t *testing.T, f func(t *testing.T, fsys fs.FS, dir string)) {

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/millrace/millrace"
 	f "github.com/millrace/millrace/functions"
 	"github.com/millrace/millrace/internal/fs/errfs"
+	"github.com/millrace/millrace/internal/leaktest"
 )
 
 var (
@@ -25,7 +25,7 @@ var (
 	from  = flag.Int("faults.from", 1, "the first call that fails")
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // unit is a file of rows: minutes after 12:00, k and v.
 func unit(rows ...[3]any) string {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"github.com/millrace/millrace"
+	"github.com/millrace/millrace/internal/leaktest"
 	"github.com/millrace/millrace/internal/plan/plantest"
 	"github.com/millrace/millrace/milltest"
 	"github.com/millrace/millrace/types"
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	flag.Parse()
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // world is an engine with the views that queries are over: the streams e and f, and the table u.

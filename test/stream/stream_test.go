@@ -7,10 +7,11 @@ import (
 	"testing/synctest"
 
 	"github.com/cockroachdb/datadriven"
-	"go.uber.org/goleak"
+
+	"github.com/millrace/millrace/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // variant is one choice of what must not matter.
 type variant struct {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -17,9 +16,10 @@ import (
 	"github.com/millrace/millrace/internal/backend"
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // drain reads an execution to its end and returns the ids of its responses.
 func drain(rs backend.Responses) (ids []string, err error) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/google/uuid"
-	"go.uber.org/goleak"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -23,10 +22,11 @@ import (
 	"github.com/millrace/millrace/internal/connect/grpcserver"
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/engine"
+	"github.com/millrace/millrace/internal/leaktest"
 	"github.com/millrace/millrace/internal/session"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // client is a client of a server of its own.
 type client struct {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"github.com/millrace/millrace/internal/connector/avrofile"
@@ -18,6 +17,7 @@ import (
 	"github.com/millrace/millrace/internal/connector/filesink"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/leaktest"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/sink/sinktest"
@@ -26,7 +26,7 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // table is some files, and how they are read.
 type table struct {

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/millrace/millrace/internal/connector/binaryfile"
 	"github.com/millrace/millrace/internal/connector/files"
 	"github.com/millrace/millrace/internal/connector/filesink"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/leaktest"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/sink/sinktest"
 	"github.com/millrace/millrace/source"
@@ -24,7 +24,7 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 var changed = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 

@@ -15,11 +15,11 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/millrace/millrace/internal/connector/delta"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
+	"github.com/millrace/millrace/internal/leaktest"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/sink/sinktest"
@@ -28,7 +28,7 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // table is a table under test.
 type table struct {

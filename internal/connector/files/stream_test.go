@@ -10,17 +10,17 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/fs/errfs"
+	"github.com/millrace/millrace/internal/leaktest"
 	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/source/sourcetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // feed is a directory that is read as a stream, file by file.
 type feed struct {

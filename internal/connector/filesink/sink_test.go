@@ -13,7 +13,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/millrace/millrace/internal/connector/files"
 	"github.com/millrace/millrace/internal/connector/filesink"
@@ -22,6 +21,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/fs/errfs"
+	"github.com/millrace/millrace/internal/leaktest"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/sink/sinktest"
@@ -30,7 +30,7 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 var kinds = map[string]struct {
 	sink   filesink.Kind

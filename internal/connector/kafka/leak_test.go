@@ -3,7 +3,7 @@ package kafka
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/millrace/millrace/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }

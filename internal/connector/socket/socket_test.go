@@ -6,13 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/millrace/millrace/internal/errclass"
+	"github.com/millrace/millrace/internal/leaktest"
 	"github.com/millrace/millrace/source"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func open(t *testing.T, options source.Options) source.Table {
 	t.Helper()

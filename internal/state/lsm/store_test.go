@@ -8,19 +8,19 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/fs/errfs"
 	"github.com/millrace/millrace/internal/group"
+	"github.com/millrace/millrace/internal/leaktest"
 	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/internal/state/mem"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 type fatal interface {
 	Helper()
