@@ -7,13 +7,13 @@
 # Relative paths that the server writes (spark-warehouse) stay in a temporary directory that is removed.
 # The exit code is the command's; a server that dies or does not stop when told to makes it a failure.
 #   SERVER_LOG   keep the server's log in this file
-#   SERVER_ARGS  more arguments of "millrace serve", blank-separated
+#   SERVER_ARGS  more arguments of "millrace serve", blank-separated; what it logs at the level INFO is needed here
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 [ $# -gt 0 ] || { sed -n '2,11p' "$0" >&2; exit 2; }
 [ -x "$root/bin/millrace" ] || { echo "with-server: bin/millrace is missing, run make build" >&2; exit 2; }
 
-wait=120 # seconds for coming up and for going down: a machine that is busy otherwise takes its time
+wait=600 # seconds for coming up and for going down: a machine that is busy otherwise takes its time
 dir=$(mktemp -d)
 log=${SERVER_LOG:-$dir/log}
 case $log in /*) ;; *) log=$PWD/$log ;; esac
@@ -26,19 +26,21 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-port=$("${PYTHON:-python3}" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+# The server chooses its port and says so: one found here could be another process's before the server has it.
 # shellcheck disable=SC2086 # SERVER_ARGS is a list
-(cd "$dir" && exec "$root/bin/millrace" serve --listen "127.0.0.1:$port" ${SERVER_ARGS:-}) >"$log" 2>&1 </dev/null &
+(cd "$dir" && exec "$root/bin/millrace" serve --listen 127.0.0.1:0 ${SERVER_ARGS:-}) >"$log" 2>&1 </dev/null &
 pid=$!
+remote=
 for _ in $(seq "$((wait * 20))"); do
+  remote=$(sed -n 's/.*msg="serving Spark Connect" url=\(sc:[^ ]*\)$/\1/p' "$log")
+  [ -z "$remote" ] || break
   kill -0 "$pid" 2>/dev/null || break
-  (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && up=1 && break
   sleep 0.05
 done
-[ -n "${up:-}" ] || { echo "with-server: the server did not come up:" >&2; tail -n 20 "$log" >&2; exit 1; }
+[ -n "$remote" ] || { echo "with-server: the server did not come up:" >&2; tail -n 20 "$log" >&2; exit 1; }
 
 rc=0
-REMOTE=sc://127.0.0.1:$port SERVER_PID=$pid "$@" || rc=$?
+REMOTE=$remote SERVER_PID=$pid "$@" || rc=$?
 
 if ! kill "$pid" 2>/dev/null; then
   echo "with-server: the server ended before it was told to:" >&2
