@@ -119,7 +119,8 @@ type Catalog struct {
 	databases map[string]Database         // by lower-case name
 	tables    map[string]map[string]Table // by lower-case database and name
 	unsettled []remains
-	leaving   map[string]bool // files of tables that are being removed
+	leaving   map[string]bool   // files of tables that are being removed
+	beside    map[string]string // folders that are being filled for tables, by the tables' files
 }
 
 // Open returns the catalog of a warehouse. Its files are read when they are first needed.
@@ -153,7 +154,7 @@ func (c *Catalog) load() error {
 	}
 	c.databases = map[string]Database{Default: {Name: Default, Comment: "default database", Location: c.root}}
 	c.tables = map[string]map[string]Table{Default: {}}
-	c.unsettled, c.leaving = nil, map[string]bool{}
+	c.unsettled, c.leaving, c.beside = nil, map[string]bool{}, map[string]string{}
 	dirs, err := c.fsys.ReadDir(filepath.Join(c.root, "_catalog"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -12,12 +12,14 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-// A change is one file that is replaced or removed, durably, so a crash leaves what was there before or what there is after. Three changes
+// A change is one file that is replaced or removed, durably, so a crash leaves what was there before or what there is after. Four changes
 // have more to do than that, and write into the table's file first what they are about:
 //
 //   - a table that is filled before it is to be seen is doomed until it is full,
 //   - a managed table that is dropped is doomed before its files go,
-//   - a table that is renamed has its new name, in its old file, before its files move.
+//   - a table that is renamed has its new name, in its old file, before its files move,
+//   - a table that is replaced says where the new rows are being written; when they are there, that they are its rows, which one write
+//     does; and only then the old ones go.
 //
 // Who reads a warehouse passes over the doomed, finds the files of a table at either place, and changes nothing: another process may
 // be at work. Who changes it first tidies up what a crash has left.
@@ -30,13 +32,19 @@ type stored struct {
 	Doomed bool `json:"doomed,omitempty"`
 	// From is where the files lie when they are not at Location yet.
 	From string `json:"from,omitempty"`
+	// Leftover is a folder that has to go: new rows that nobody has waited for, or the old rows of a table that has new ones. When it
+	// is the Location, the files at From take its place.
+	Leftover string `json:"leftover,omitempty"`
 }
 
 func storedAs(t Table) stored { return stored{Table: t, Schema: json.RawMessage(types.JSON(t.Schema))} }
 
 // remains are what a crash has left: a file or folder that is to be renamed, or removed when there is no name for it, and before that the
-// folder files.
-type remains struct{ file, name, files string }
+// folder files. Or else the file of a table that is there, with a folder that has to go.
+type remains struct {
+	file, name, files string
+	table             *stored
+}
 
 // loadTable reads the file of a table.
 func (c *Catalog) loadTable(db, file string) error {
@@ -63,6 +71,10 @@ func (c *Catalog) loadTable(db, file string) error {
 	if st, ok := schema.(types.StructType); ok {
 		s.Table.Schema = st
 	}
+	if s.Leftover != "" {
+		left := s
+		c.unsettled = append(c.unsettled, remains{file: file, table: &left})
+	}
 	if s.From != "" {
 		switch _, err := c.fsys.Stat(s.From); {
 		case err == nil:
@@ -82,6 +94,13 @@ func (c *Catalog) loadTable(db, file string) error {
 func (c *Catalog) settle() error {
 	for len(c.unsettled) > 0 {
 		r := c.unsettled[0]
+		if r.table != nil {
+			if err := c.clear(r.file, *r.table); err != nil {
+				return err
+			}
+			c.unsettled = c.unsettled[1:]
+			continue
+		}
 		if r.files != "" {
 			if err := c.removeFiles(r.files); err != nil {
 				return err
@@ -129,7 +148,7 @@ func (c *Catalog) create(t Table, replace, doomed bool) error {
 		return alreadyExists(t)
 	}
 	s := storedAs(t)
-	s.Doomed = doomed
+	s.Doomed, s.Leftover = doomed, c.beside[file]
 	if err := c.write(file, s); err != nil {
 		return err
 	}

@@ -507,23 +507,12 @@ func (s *Session) WriteTable(ctx context.Context, name string, w Write, insert b
 		})
 		return observed, err
 	}
-	// The plan may read the table that it overwrites: it is computed before anything of the table goes.
-	q, err := s.PrepareResolved(n, "saveAsTable")
-	if err != nil {
-		return nil, err
-	}
-	rows, err := q.Collect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if _, _, err := s.server.tables.Drop(db, table); err != nil {
-		return nil, err
-	}
-	err = s.filledTable(t, func(t catalog.Table) error {
-		_, err := s.fill(ctx, t, &plan.Local{Out: n.Output(), Rows: rows}, sink.Append, w.Options)
+	var observed []query.Observation
+	err = s.replacedTable(old, t, func(t catalog.Table, mode sink.Mode) (err error) {
+		observed, err = s.fill(ctx, t, n, mode, w.Options)
 		return err
 	})
-	return q.Observed(), err
+	return observed, err
 }
 
 // TableSink is the sink of a stream that is written to a table, which is made if it is not there. format is what the writer asked

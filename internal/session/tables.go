@@ -181,7 +181,58 @@ func (s *Session) filledTable(t catalog.Table, fill func(catalog.Table) error) e
 	return s.orUndo(t, err)
 }
 
+// replacedTable puts a table in the place of old. Its rows are written beside those that are there, which stay until the new ones are
+// complete: nothing that fails, and no crash, leaves less than one of the two.
+func (s *Session) replacedTable(old, t catalog.Table, fill func(t catalog.Table, mode sink.Mode) error) error {
+	t, err := s.planTable(t)
+	if err != nil {
+		return err
+	}
+	t.Unknown = nil // the files that are there go
+	if t.Kind == catalog.External {
+		if err := fill(t, sink.Overwrite); err != nil {
+			return err
+		}
+		return s.server.tables.Replace(t, "")
+	}
+	if old.Kind == catalog.Managed {
+		t.Location = old.Location
+	} else if err := s.server.tables.Vacant(t); err != nil {
+		return err
+	}
+	folder, err := s.server.tables.Beside(t)
+	if err != nil {
+		return err
+	}
+	beside := t
+	beside.Location = folder
+	if err := fill(beside, sink.Append); err != nil {
+		return errors.Join(err, s.server.tables.Abandon(t, folder))
+	}
+	if err := s.server.tables.Replace(t, folder); err != nil {
+		return err
+	}
+	return s.RefreshPath(t.Location)
+}
+
 func (s *Session) enterTable(t catalog.Table, enter func(catalog.Table) error) (catalog.Table, error) {
+	t, err := s.planTable(t)
+	if err != nil {
+		return t, err
+	}
+	if t.Kind == catalog.Managed {
+		if err := s.server.tables.Vacant(t); err != nil {
+			return t, err
+		}
+	}
+	if err := s.server.Runtime.FS.MkdirAll(t.Location); err != nil {
+		return t, err
+	}
+	return t, enter(t)
+}
+
+// planTable works out what a new table will be.
+func (s *Session) planTable(t catalog.Table) (catalog.Table, error) {
 	if t.Format == "" {
 		t.Format = s.Conf.Value(setting.Source)
 	}
@@ -215,18 +266,8 @@ func (s *Session) enterTable(t catalog.Table, enter func(catalog.Table) error) (
 	if err := checkBuckets(&t); err != nil {
 		return t, err
 	}
-	if t.Unknown, err = s.strangers(t); err != nil {
-		return t, err
-	}
-	if t.Kind == catalog.Managed {
-		if err := s.server.tables.Vacant(t); err != nil {
-			return t, err
-		}
-	}
-	if err := s.server.Runtime.FS.MkdirAll(t.Location); err != nil {
-		return t, err
-	}
-	return t, enter(t)
+	t.Unknown, err = s.strangers(t)
+	return t, err
 }
 
 // partitionsLast moves partition columns behind the others, where they are when files are read.

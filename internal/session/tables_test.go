@@ -6,6 +6,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/millrace/millrace/internal/connector"
+	"github.com/millrace/millrace/internal/engine"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/session"
@@ -129,6 +134,60 @@ func TestWriteTable(t *testing.T) {
 			t.Errorf("%s: %v, want %q", step.sql, err, step.fails)
 		}
 		s.want("SELECT a, b FROM t ORDER BY a", step.want...)
+	}
+}
+
+// A table that is saved over is the old one until the new one is there. Nothing is left of what did not become one.
+func TestSaveOverTable(t *testing.T) {
+	connector.RegisterAll()
+	warehouse := t.TempDir()
+	sv := session.NewServer(engine.New(engine.Runtime{Parallelism: 2, Warehouse: warehouse}), nil)
+	s := &shell{sv.New("me", uuid.NewString()), t, sv}
+	ctx := context.Background()
+	save := func(query, path string, partitions ...string) error {
+		t.Helper()
+		r, err := s.SQL(ctx, query, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := session.Write{Plan: r.Plan, Mode: sink.Overwrite, Format: "json", PartitionBy: partitions}
+		if path != "" {
+			w.Options = map[string]string{"path": path}
+		}
+		_, err = s.WriteTable(ctx, "t", w, false)
+		return err
+	}
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ok(save("SELECT 1 AS a, 2 AS p", "", "p"))
+	if err := save("SELECT 1 / (id - 3) AS a, 0 AS p FROM range(5)", ""); !errclass.Has(err, "DIVIDE_BY_ZERO") {
+		t.Errorf("a query that fails: %v", err)
+	}
+	s.want("SELECT a, p FROM t", "1|2")
+	ok(save("SELECT 'x' AS b, 3 AS p UNION ALL SELECT b, p FROM (SELECT 'y' AS b, p FROM t)", "", "p"))
+	s.want("SELECT b, p FROM t ORDER BY b", "x|3", "y|2")
+	outside := t.TempDir() + "/outside"
+	ok(save("SELECT 1 AS a", outside)) // its own files go
+	s.want("SELECT * FROM t", "1")
+	ok(save("SELECT 2 AS b", outside)) // and those where it is written, too
+	s.want("SELECT * FROM t", "2")
+	ok(save("SELECT 3 AS c", ""))
+	s.want("SELECT * FROM t", "3")
+	s.want("SELECT * FROM json.`"+outside+"`", "2")
+	entries, err := os.ReadDir(warehouse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if d := cmp.Diff([]string{"_catalog", "t"}, names); d != "" {
+		t.Errorf("in the warehouse (-want +got):\n%s", d)
 	}
 }
 

@@ -18,12 +18,18 @@ import (
 // change is a statement that changes a warehouse.
 type change struct {
 	setup []string
-	text  string
+	text  string // a query after saveOver has its rows saved over the table t, partitioned by p
 	// steps is set when it is done one thing after the other, and may be cut off between them.
 	steps bool
 }
 
+const saveOver = "saveAsTable t: "
+
 var statements = map[string]change{
+	"save over": {
+		[]string{"CREATE TABLE t USING $ PARTITIONED BY (p) AS SELECT id AS a, id % 3 AS p FROM range(5)"},
+		saveOver + "SELECT concat('x', a) AS b, p FROM t WHERE a > 2", false,
+	},
 	"create":             {nil, "CREATE TABLE t (a BIGINT, b STRING) USING $ COMMENT 'x'", false},
 	"create as":          {nil, "CREATE TABLE t USING $ AS SELECT id AS a FROM range(5)", false},
 	"create partitioned": {nil, "CREATE TABLE t USING $ PARTITIONED BY (p) AS SELECT id AS a, id % 2 AS p FROM range(5)", false},
@@ -93,7 +99,7 @@ func TestTables(t *testing.T) {
 			if !strings.Contains(strings.Join(append(c.setup, c.text), " "), "$") && format != "parquet" {
 				continue
 			}
-			t.Run(name+" "+format, func(t *testing.T) { c.in(format).run(t) })
+			t.Run(name+" "+format, func(t *testing.T) { c.in(format).run(t, format) })
 		}
 	}
 }
@@ -107,10 +113,14 @@ func (c change) in(format string) change {
 	return c
 }
 
-func (c change) run(t *testing.T) {
+func (c change) run(t *testing.T, format string) {
 	statement := func(text string) func(context.Context, *millrace.Session) error {
 		return func(ctx context.Context, s *millrace.Session) error {
-			_, err := s.SQL(ctx, text)
+			df, err := s.SQL(ctx, strings.TrimPrefix(text, saveOver))
+			if err == nil && strings.HasPrefix(text, saveOver) {
+				w := df.Write().Format(format).Mode(millrace.SaveOverwrite).PartitionBy("p").Option("overwriteSchema", "true")
+				return w.SaveAsTable(ctx, "t")
+			}
 			return err
 		}
 	}
