@@ -31,6 +31,15 @@ const (
 	View     Kind = "VIEW"
 )
 
+// Elsewhere says of a table whose rows are not in files at Location, but with a system that its options name, who knows its columns.
+type Elsewhere string
+
+// The kinds of Elsewhere; that of tables in files is "".
+const (
+	Told  Elsewhere = "told"  // the source told them when the table was made, and tells them again when it is read
+	Given Elsewhere = "given" // CREATE TABLE has them
+)
+
 // Database is a namespace of tables.
 type Database struct {
 	Name       string            `json:"name"`
@@ -47,6 +56,7 @@ type Table struct {
 	Schema      types.StructType  `json:"-"`
 	Format      string            `json:"format,omitempty"`
 	Location    string            `json:"location,omitempty"`
+	Elsewhere   Elsewhere         `json:"elsewhere,omitempty"`
 	PartitionBy []string          `json:"partitionBy,omitempty"`
 	Options     map[string]string `json:"options,omitempty"`
 	Properties  map[string]string `json:"properties,omitempty"`

@@ -31,9 +31,13 @@ func (s *Session) tableAt(parts []string, o plan.Origin) (catalog.Table, error) 
 	return t, placed(err, o)
 }
 
-// relationAt is relation for a name with its place.
+// relationAt is what a name with its place stands for, resolved for a look at its columns.
 func (s *Session) relationAt(ctx context.Context, parts []string, o plan.Origin) (plan.Node, error) {
-	return s.Analyze(ctx, &plan.Named{Parts: parts, Origin: o})
+	n, err := s.Analyze(ctx, &plan.Named{Parts: parts, Origin: o})
+	if errclass.Has(err, batchScan) {
+		return s.Analyze(ctx, &plan.Named{Parts: parts, Origin: o, Stream: true})
+	}
+	return n, err
 }
 
 // alterTable runs ALTER TABLE and ALTER VIEW.

@@ -57,16 +57,14 @@ func (s *Session) createTable(ctx context.Context, st *plan.CreateTable) error {
 		return taken
 	}
 	if n == nil {
-		if len(t.Schema.Fields) == 0 {
-			if err := s.inferSchema(ctx, &t); err != nil {
-				return err
-			}
+		if err := s.withColumns(ctx, &t); err != nil {
+			return err
 		}
 		_, err = s.newTable(t)
 		return err
 	}
 	return s.filledTable(t, func(t catalog.Table) error {
-		_, err := s.fill(ctx, t, n, sink.Append, nil)
+		_, err := s.fill(ctx, t, n, firstMode(t), nil)
 		return err
 	})
 }
@@ -224,20 +222,6 @@ func (s *Session) bucketsOf(p plan.Partitioning, missing func(name, kind string)
 		}
 	}
 	return b, nil
-}
-
-// inferSchema takes the columns of a table from the files that are there already.
-func (s *Session) inferSchema(ctx context.Context, t *catalog.Table) error {
-	format := orDefault(t.Format, s.Conf.Value(setting.Source))
-	if t.Location == "" {
-		return errclass.New("UNABLE_TO_INFER_SCHEMA", "format", format)
-	}
-	n, err := s.Analyze(ctx, &plan.Read{Format: format, Options: t.Options, Paths: []string{t.Location}})
-	if err != nil {
-		return err
-	}
-	t.Schema = plan.Schema(n)
-	return nil
 }
 
 // createTableLike runs CREATE TABLE t LIKE source.

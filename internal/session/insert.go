@@ -83,6 +83,9 @@ func (s *Session) insert(ctx context.Context, st *plan.Insert) error {
 	if t.Kind == catalog.View {
 		return placed(errclass.New("EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE", "viewName", tableIdent(t), "operation", "INSERT"), named.Origin)
 	}
+	if t.Elsewhere == catalog.Told {
+		return placed(errclass.New("UNSUPPORTED_INSERT.NOT_ALLOWED", "relationId", tableIdent(t)), named.Origin)
+	}
 	if st.ReplaceWhere != nil {
 		return placed(errclass.New("_LEGACY_ERROR_TEMP_1012", "identifier", tableIdent(t)), st.Origin)
 	}

@@ -104,10 +104,15 @@ func (s *Session) read(t catalog.Table, options map[string]string, stream bool) 
 		all[k] = v
 	}
 	r := &plan.Read{Format: t.Format, Options: all, Stream: stream, ID: plan.NewID()}
-	if len(t.Schema.Fields) > 0 {
+	if len(t.Schema.Fields) > 0 && t.Elsewhere != catalog.Told {
 		r.Schema = types.JSON(t.Schema)
 	}
-	if t.Location != "" {
+	switch {
+	case t.Elsewhere != "":
+		if t.Kind == catalog.External {
+			r.Paths = []string{t.Location}
+		}
+	case t.Location != "":
 		r.Paths = []string{t.Location}
 		if !stream {
 			all[files.OptionMaybeMissing] = "true"

@@ -252,3 +252,33 @@ type noRows struct{}
 func (noRows) Schema() types.StructType { return types.Struct(types.NewField("a", types.Integer)) }
 
 func (noRows) Scan(context.Context, source.Projection) ([]source.Split, error) { return nil, nil }
+
+// A table may be a source that no files lie below. It has the columns that the source tells, its options are kept, and it can be read
+// as the source can.
+func TestTablesOfSources(t *testing.T) {
+	s := newShell(t)
+	s.want("CREATE TABLE clock USING rate OPTIONS (rowsPerSecond '7'); DESCRIBE clock", "timestamp|timestamp|<nil>", "value|bigint|<nil>")
+	s.fails("SELECT * FROM clock", "UNSUPPORTED_FEATURE.TABLE_OPERATION")
+	s.fails("INSERT INTO clock SELECT now(), 1", "UNSUPPORTED_INSERT.NOT_ALLOWED")
+	s.fails("CREATE TABLE other (a INT) USING rate", "UNSUPPORTED_STREAMING_OPERATION.USER_SCHEMA")
+	s.want("SHOW COLUMNS IN clock", "timestamp", "value")
+	s.fails("CREATE TABLE other USING kafka", "KAFKA_INVALID_OPTION.SUBSCRIPTION")
+	s.fails("CREATE TABLE other USING kafka OPTIONS (subscribe 't', `kafka.bootstrap.servers` 'nowhere:1') AS SELECT 'a' AS value", "_LEGACY_ERROR_TEMP_3081")
+	s.want("SHOW TABLES", "default|clock|false")
+	again := &shell{session.NewServer(s.Runtime(), nil).New("me", s.ID), t, nil}
+	n, err := again.Analyze(t.Context(), &plan.Named{Parts: []string{"clock"}, Stream: true})
+	if err != nil || plan.Schema(n).SQL() != "STRUCT<timestamp: TIMESTAMP, value: BIGINT>" {
+		t.Fatal(n, err)
+	}
+	again.want("DROP TABLE clock; SHOW TABLES")
+}
+
+// A file format whose columns are always the same needs no list of them; the others need one, or files that are there already.
+func TestTablesWithoutColumns(t *testing.T) {
+	s := newShell(t)
+	s.want("CREATE TABLE lines USING text; INSERT INTO lines VALUES ('a'); SELECT * FROM lines", "a")
+	for _, format := range []string{"json", "csv", "parquet"} {
+		s.fails("CREATE TABLE t USING "+format, "UNABLE_TO_INFER_SCHEMA")
+	}
+	s.fails("CREATE TABLE t USING nope", "DATA_SOURCE_NOT_FOUND")
+}

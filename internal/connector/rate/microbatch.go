@@ -14,9 +14,6 @@ type MicroBatch struct{}
 
 // Open implements source.Format.
 func (MicroBatch) Open(_ context.Context, req source.Request) (source.Table, error) {
-	if !req.Stream {
-		return nil, errclass.New("UNSUPPORTED_FEATURE.OPERATOR", "operator", "batch read of the rate-micro-batch source")
-	}
 	if err := noUserSchema(req); err != nil {
 		return nil, err
 	}

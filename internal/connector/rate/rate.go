@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/internal/checkpoint"
-	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/source"
 )
@@ -20,9 +19,6 @@ type Rate struct{ FS fs.FS }
 
 // Open implements source.Format.
 func (r Rate) Open(_ context.Context, req source.Request) (source.Table, error) {
-	if !req.Stream {
-		return nil, errclass.New("UNSUPPORTED_FEATURE.OPERATOR", "operator", "batch read of the rate source")
-	}
 	if err := noUserSchema(req); err != nil {
 		return nil, err
 	}

@@ -29,9 +29,6 @@ type Format struct{}
 
 // Open implements source.Format.
 func (Format) Open(_ context.Context, req source.Request) (source.Table, error) {
-	if !req.Stream {
-		return nil, errclass.New("UNSUPPORTED_FEATURE.OPERATOR", "operator", "batch read of the socket source")
-	}
 	if req.Schema != nil && len(req.Schema.Fields) > 0 {
 		return nil, errclass.New("UNSUPPORTED_STREAMING_OPERATION.USER_SCHEMA", "provider", req.Format)
 	}
