@@ -230,7 +230,7 @@ func (r *resolver) grouped(a *plan.Aggregate, having plan.Expr) (plan.Node, erro
 	if err := checkGrouped(a); err != nil || having == nil {
 		return a, err
 	}
-	return r.condition(having, a)
+	return r.havingOver(having, a)
 }
 
 // aboveGrouping tells whether an item must be computed from a grouping's results.
@@ -283,7 +283,12 @@ func (r *resolver) splitGrouped(a *plan.Aggregate, having plan.Expr) (plan.Node,
 	}
 	child := plan.Node(lower)
 	var err error
-	if having != nil {
+	switch {
+	case having != nil && len(lateral) == 0 && !slices.ContainsFunc(a.Aggs, func(e plan.Expr) bool { return plan.Exists(e, func(e plan.Expr) bool { return isOver(e) || isGen(e) }) }):
+		if child, err = r.havingOver(having, lower); err != nil {
+			return nil, err
+		}
+	case having != nil:
 		if child, err = r.condition(having, lower); err != nil && len(lateral) == 0 {
 			return nil, err
 		}

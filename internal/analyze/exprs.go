@@ -113,6 +113,11 @@ func (sc *scope) alias(e *plan.Alias) (plan.Expr, error) {
 
 // name resolves a column name or fails.
 func (sc *scope) name(c *plan.Column) (plan.Expr, error) {
+	if sc.having != nil && sc.inAgg == 0 && c.PlanID < 0 {
+		if e := sc.having.column(c.Parts); e != nil {
+			return e, nil
+		}
+	}
 	e, err := sc.column(c)
 	if e != nil || err != nil {
 		return e, err

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/millrace/millrace/internal/errclass"
@@ -9,33 +10,6 @@ import (
 
 // filter resolves WHERE.
 func (r *resolver) filter(n *plan.Filter) (plan.Node, error) { return r.condition(n.Cond, n.Child) }
-
-// having resolves HAVING: over a query without GROUP BY it makes one group of all rows.
-func (r *resolver) having(n *plan.Having) (plan.Node, error) {
-	in := n.Child
-	if p, ok := in.(*plan.Project); ok {
-		in = &plan.Aggregate{Aggs: p.Cols, Child: p.Child}
-	}
-	g, ok := in.(*plan.Aggregate)
-	if !ok || g.Kind == plan.GroupPivot {
-		child, err := r.node(in)
-		if err != nil {
-			return nil, err
-		}
-		return r.condition(n.Cond, child)
-	}
-	child, err := r.node(g.Child)
-	if err != nil {
-		return nil, err
-	}
-	c := *g
-	c.Child = child
-	a, err := r.aggregation(&c)
-	if err != nil {
-		return nil, err
-	}
-	return r.grouped(a, n.Cond)
-}
 
 // condition puts a filter over a resolved relation. The condition may use columns that the relation has below its projections
 // and, over a grouping, aggregates.
@@ -47,17 +21,22 @@ func (r *resolver) condition(cond plan.Expr, child plan.Node) (plan.Node, error)
 	if err != nil {
 		return nil, err
 	}
+	return r.filtered(e, sc, agg)
+}
+
+// filtered is the rows of a scope's relation for which a resolved condition holds; agg is set over a grouping.
+func (r *resolver) filtered(e plan.Expr, sc *scope, agg *aggScope) (plan.Node, error) {
 	e = plan.Trim(e)
 	if !isBool(e) {
 		return nil, errclass.New("DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN", "sqlExpr", errclass.Expr(e.SQL()), "filter", errclass.Expr(e.SQL()),
 			"type", errclass.Expr(plan.TypeOf(e).SQL()))
 	}
-	out := child.Output()
+	out := sc.children[0].Output()
 	children, _, err := sc.fetch()
 	if err != nil {
 		return nil, err
 	}
-	child = children[0]
+	child := children[0]
 	if agg != nil {
 		var es []plan.Expr
 		if child, es, err = agg.apply(child, []plan.Expr{e}); err != nil {
@@ -110,6 +89,11 @@ func (r *resolver) aggScope(sc *scope, child plan.Node) *aggScope {
 		return nil
 	}
 	in := r.over(agg.Child)
+	if s := setsOf(agg); s != nil { // the columns of the sets bear the names of those that they are made of
+		in.attrs = slices.DeleteFunc(in.attrs, func(a *plan.Attr) bool {
+			return slices.ContainsFunc(s.attrs, func(k *plan.Attr) bool { return k.ID == a.ID })
+		})
+	}
 	sc.groupIn = in
 	sc.first = func(parts []string) (plan.Expr, error) {
 		if sc.inAgg == 0 {

@@ -27,6 +27,8 @@ type scope struct {
 	first func(parts []string) (plan.Expr, error)
 	// groupIn is the input of the grouping below, where aggregate calls may use its columns.
 	groupIn *scope
+	// having, when set, knows what names mean in a condition of HAVING.
+	having *havingNames
 	// vars are the lambda parameters in force.
 	vars map[plan.ID]*plan.LambdaVar
 	// tables allows the functions that only stand for tables.
@@ -88,6 +90,11 @@ func (sc *scope) column(c *plan.Column) (plan.Expr, error) {
 	}
 	if c.Metadata {
 		return sc.below(c.Parts)
+	}
+	if sc.having != nil && sc.inAgg == 0 {
+		if e := sc.having.key(c.Parts); e != nil {
+			return e, nil
+		}
 	}
 	if sc.first != nil {
 		if e, err := sc.first(c.Parts); e != nil || err != nil {
