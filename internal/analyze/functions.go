@@ -319,6 +319,8 @@ func (sc *scope) arg(e plan.Expr) fn.Arg {
 		a.Name = e.Name
 	case *plan.Field:
 		a.Name = e.Name
+	case *plan.OuterRef:
+		a.Name = e.Name
 	case *plan.Call:
 		if e.Name == "array" {
 			for _, x := range e.Args {

@@ -148,7 +148,7 @@ func (sc *scope) jsonTuple(g *plan.Generator) error {
 		return wrongNumArgs("json_tuple", "> 1", len(g.Args))
 	}
 	for i, a := range g.Args {
-		if !isText(a) && !isVoid(a) {
+		if !isText(a) {
 			return errclass.New("DATATYPE_MISMATCH.NON_STRING_TYPE", "sqlExpr", errclass.Expr(g.SQL()), "funcName", "`json_tuple`")
 		}
 		if i > 0 {

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"math"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/millrace/millrace/internal/datetime"
@@ -129,51 +128,12 @@ func (s *scanner) anyString(text []byte, i int, out *vec.Builder, depth int) (in
 	}
 	next := s.skipValue(text, i, depth)
 	if next >= 0 && s.opts.OneRecord {
-		s.printed = appendPrinted(s.printed[:0], text[i:next])
+		s.printed = AppendPrinted(s.printed[:0], text[i:next])
 		out.AppendBytes(textrecord.Valid(s.printed))
 	} else if next >= 0 {
 		out.AppendBytes(textrecord.Valid(text[i:next]))
 	}
 	return next, next >= 0
-}
-
-// appendPrinted prints a value again, as Java would that has read it: without blanks, fractions as doubles.
-func appendPrinted(b, value []byte) []byte {
-	inText := false
-	for i := 0; i < len(value); i++ {
-		c := value[i]
-		switch {
-		case inText:
-			if c == '\\' && i+1 < len(value) {
-				b = append(b, c)
-				i++
-				c = value[i]
-			} else {
-				inText = c != '"'
-			}
-			b = append(b, c)
-		case c == '"':
-			inText = true
-			b = append(b, c)
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
-		case c == '-' || c >= '0' && c <= '9':
-			end := i + 1
-			for end < len(value) && strings.IndexByte("0123456789+-.eE", value[end]) >= 0 {
-				end++
-			}
-			number := string(value[i:end])
-			f, err := strconv.ParseFloat(number, 64)
-			if strings.ContainsAny(number, ".eE") && err == nil {
-				b = numtext.AppendFloat(b, f, 64)
-			} else {
-				b = append(b, number...)
-			}
-			i = end - 1
-		default:
-			b = append(b, c)
-		}
-	}
-	return b
 }
 
 // longInt reads a whole number by the long way and checks that it fits its type.

@@ -1,6 +1,8 @@
 package optimize
 
 import (
+	"slices"
+
 	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/types"
@@ -31,15 +33,18 @@ func setOps(n plan.Node) (plan.Node, error) {
 		}
 		cond = plan.And(cond, eq)
 	}
-	j := &plan.Join{Left: left, Right: right, Kind: kind, Cond: cond}
+	in := plan.Node(&plan.Join{Left: left, Right: right, Kind: kind, Cond: cond})
 	if !s.All {
-		return &plan.Distinct{Child: j}, nil
+		return &plan.Distinct{Child: in}, nil
+	}
+	if slices.ContainsFunc(out, func(a *plan.Attr) bool { return fn.HoldsFloats(a.T) }) {
+		in = &plan.Distinct{Child: in} // with their numbers all rows are; but zeros lose their signs, as keys do
 	}
 	cols := make([]plan.Expr, len(out))
 	for i, a := range out {
 		cols[i] = a
 	}
-	return &plan.Project{Cols: cols, Child: j}, nil
+	return &plan.Project{Cols: cols, Child: in}, nil
 }
 
 // numbered adds the number of each row among those equal to it.

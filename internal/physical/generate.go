@@ -1,11 +1,8 @@
 package physical
 
 import (
-	"strings"
-
 	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
-	"github.com/millrace/millrace/types"
 )
 
 // known replaces generators whose number of rows is known: stack by an expansion, json_tuple by a projection. It is nil for others.
@@ -53,22 +50,12 @@ func exprs(attrs []*plan.Attr) []plan.Expr {
 	return out
 }
 
-// jsonTuple takes each key out of the text by a path.
+// jsonTuple takes each key out of the text.
 func jsonTuple(g *plan.Generate, call *plan.Generator) (plan.Node, error) {
-	f := fn.Lookup("get_json_object")
+	f := fn.Lookup(fn.JSONField)
 	p := &plan.Project{Cols: exprs(g.Child.Output()), Child: g.Child}
 	for i, key := range call.Args[1:] {
-		path := &plan.Literal{T: types.String}
-		if l, ok := key.(*plan.Literal); ok && l.Value != nil {
-			name, ok := l.Value.(string)
-			if !ok || strings.Contains(name, "'") {
-				return nil, nil
-			}
-			path.Value = "$['" + name + "']"
-		} else if !ok {
-			return nil, nil
-		}
-		args := []plan.Expr{call.Args[0], path}
+		args := []plan.Expr{call.Args[0], key}
 		in := make([]fn.Arg, len(args))
 		for k, a := range args {
 			in[k] = fn.Arg{Type: plan.TypeOf(a), Nullable: true, SQL: a.SQL()}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/millrace/millrace/internal/datetime"
 )
 
 const (
@@ -149,11 +151,11 @@ func (c *clock) instant(zone *time.Location, now time.Time) (int64, bool) {
 		y, m, d := now.In(zone).Date()
 		c.year, c.month, c.day = y, int(m), d
 	}
-	if _, ok := c.local(); !ok {
+	local, ok := c.local()
+	if !ok {
 		return 0, false
 	}
-	t := time.Date(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second, 0, zone)
-	return t.Unix()*microsPerSecond + int64(c.nanos/1000), true
+	return datetime.NewZone(zone).Instant(local), true
 }
 
 // parseZone reads a time zone: Z, an offset with or without UTC or GMT before it, or the name of a region.

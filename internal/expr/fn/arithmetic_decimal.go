@@ -88,10 +88,8 @@ func decimalOp(op decOp, a, b decimal.Int, sa, sb int, r types.DecimalType) (dec
 		return decimal.Div(a, b, r.Scale-sa+sb, r.Precision)
 	}
 	v, ok := decimal.Rem(a, sa, b, sb, r.Scale, r.Precision)
-	if op == decPmod && ok && v.Hi < 0 {
-		if v, ok = decimal.AddScaled(v, r.Scale, b, sb, r.Scale, decimal.MaxPrecision); ok {
-			v, ok = decimal.Rem(v, r.Scale, b, sb, r.Scale, r.Precision)
-		}
+	if op == decPmod && ok && v.Hi < 0 && b.Hi >= 0 { // a negative divisor leaves the remainder as it is
+		return decimal.AddScaled(v, r.Scale, b, sb, r.Scale, r.Precision)
 	}
 	return v, ok
 }

@@ -134,7 +134,10 @@ func bindToCSV(b *Binding) (*Bound, error) {
 		return nil, err
 	}
 	t, ok := b.Args[0].Type.(types.StructType)
-	if !ok {
+	switch {
+	case isNull(b.Args[0].Type):
+		return nullResult(b, types.String), nil
+	case !ok:
 		return nil, errclass.New("DATATYPE_MISMATCH.UNSUPPORTED_INPUT_TYPE", "sqlExpr", b.SQL(), "functionName", "`to_csv`",
 			"dataType", quoteType(b.Args[0].Type))
 	}

@@ -17,6 +17,7 @@ import (
 func jsonFunctions() []*Function {
 	return append(simples(
 		nullable(textTo("get_json_object", 2, 2, getJSONObject, strict(text))),
+		nullable(textTo(JSONField, 2, 2, jsonField)),
 		nullable(simple{name: "json_array_length", least: 1, most: 1, args: []Accept{strict(text)}, result: types.Integer, kernel: func(*Binding) Kernel {
 			return fixedKernel(func(_ *expr.Eval, args []*vec.Vector, i int) (int32, bool) {
 				n, ok := jsonArrayLength(args[0].BytesAt(i))
@@ -151,6 +152,8 @@ func bindFromJSON(b *Binding) (*Bound, error) {
 	t = nullableParts(t)
 	switch kindOf(t) {
 	case kStruct, kArray, kMap, kVariant:
+	case kNull:
+		return nullResult(b, types.String), nil
 	default:
 		return nil, errclass.New("DATATYPE_MISMATCH.INVALID_JSON_SCHEMA", "sqlExpr", b.SQL(), "schema", quoteType(t))
 	}
@@ -239,6 +242,8 @@ func bindToJSON(b *Binding) (*Bound, error) {
 	t := b.Args[0].Type
 	switch kindOf(t) {
 	case kStruct, kArray, kMap, kVariant:
+	case kNull:
+		return nullResult(b, types.String), nil
 	default:
 		return nil, errclass.New("DATATYPE_MISMATCH.INVALID_JSON_SCHEMA", "sqlExpr", b.SQL(), "schema", quoteType(t))
 	}

@@ -3,7 +3,6 @@ package fn
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +23,8 @@ type stepKind uint8
 const (
 	stepName stepKind = iota
 	stepIndex
-	stepAll // [*] or .*
+	stepAll   // [*]
+	stepField // .*, which finds nothing
 )
 
 // jsonPath reads $.a['b'][0][*]; ok is false for another text.
@@ -40,7 +40,7 @@ func jsonPath(s string) (steps []pathStep, ok bool) {
 			if !ok {
 				return nil, false
 			}
-			steps, s = append(steps, pathStep{name: name}), rest
+			steps, s = append(steps, named(name)), rest
 		case s[0] == '[':
 			text, rest, ok := strings.Cut(s[1:], "]")
 			if !ok {
@@ -64,11 +64,7 @@ func jsonPath(s string) (steps []pathStep, ok bool) {
 			if s = s[end+1:]; name == "" {
 				return nil, false
 			}
-			if name == "*" {
-				steps = append(steps, pathStep{kind: stepAll})
-			} else {
-				steps = append(steps, pathStep{name: name})
-			}
+			steps = append(steps, named(name))
 		default:
 			return nil, false
 		}
@@ -76,63 +72,149 @@ func jsonPath(s string) (steps []pathStep, ok bool) {
 	return steps, true
 }
 
-// getJSONObject gives what a path leads to: a text without quotes, anything else as it is written, several finds as an array. Null and
-// nothing are null.
+func named(name string) pathStep {
+	if name == "*" {
+		return pathStep{kind: stepField}
+	}
+	return pathStep{name: name}
+}
+
+// getJSONObject gives what a path leads to. Nothing is null.
 func getJSONObject(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
 	steps, ok := jsonPath(args[1].StringAt(i))
-	doc := doubleQuoted(args[0].BytesAt(i))
+	doc := doubleQuoted(jsonrow.First(args[0].BytesAt(i)))
 	if !ok || !json.Valid(doc) {
 		return b, false
 	}
-	var found [][]byte
-	walkJSON(bytes.TrimSpace(doc), steps, &found)
-	switch len(found) {
-	case 0:
-		return b, false
-	case 1:
-		if string(found[0]) == "null" {
-			return b, false
-		}
-		if slices.ContainsFunc(steps, func(s pathStep) bool { return s.kind == stepAll }) {
-			return appendCompact(b, found[0]), true // one of several that there might be keeps its quotes
-		}
-		return appendJSONText(b, found[0]), true
-	}
-	b = append(b, '[')
-	for k, f := range found {
-		if k > 0 {
-			b = append(b, ',')
-		}
-		b = appendCompact(b, f)
-	}
-	return append(b, ']'), true
+	var found jsonItems
+	ok = found.find(doc, steps, plainText)
+	return append(b, found.text...), ok
 }
 
-func walkJSON(doc []byte, steps []pathStep, found *[][]byte) {
-	if len(steps) == 0 {
-		*found = append(*found, doc)
-		return
+// jsonItems are values in a row, with commas between them.
+type jsonItems struct {
+	text []byte
+	n    int
+}
+
+func (l *jsonItems) add(value []byte) {
+	if l.n++; l.n > 1 {
+		l.text = append(l.text, ',')
 	}
-	s := steps[0]
-	switch {
-	case len(doc) == 0:
-	case doc[0] == '{':
-		done := false
-		eachMember(doc, func(key, value []byte) {
-			if s.kind == stepName && !done && jsonText(key) == s.name {
-				done = true
-				walkJSON(value, steps[1:], found)
+	l.text = append(l.text, value...)
+}
+
+// list puts brackets around a row.
+func (l *jsonItems) list(items []byte) {
+	l.add(append(append([]byte{'['}, items...), ']'))
+}
+
+// jsonStyle is how what a path finds is written down.
+type jsonStyle uint8
+
+const (
+	plainText jsonStyle = iota // a text is written without quotes: no [*] has been met
+	quoted                     // everything as JSON
+	flattened                  // of arrays the elements
+)
+
+// find adds what a path leads to from a value, and tells whether there was anything. The first [*] of a path gives a list of what there
+// is below it, or the only thing itself; two in a row make one list of what is in both; others keep the lists as they are.
+func (l *jsonItems) find(doc []byte, steps []pathStep, style jsonStyle) bool {
+	if len(steps) == 0 {
+		return l.take(doc, style)
+	}
+	s, rest := steps[0], steps[1:]
+	every := func(to *jsonItems, steps []pathStep, style jsonStyle) (n int) {
+		eachElement(doc, func(value []byte) {
+			if to.find(value, steps, style) {
+				n++
 			}
 		})
-	case doc[0] == '[':
-		n := 0
+		return n
+	}
+	switch {
+	case doc[0] == '{' && s.kind == stepName:
+		done := false
+		eachMember(doc, func(key, value []byte) {
+			if !done && jsonText(key) == s.name && string(value) != "null" {
+				done = l.find(value, rest, style)
+			}
+		})
+		return done
+	case doc[0] != '[':
+		return false
+	case s.kind == stepAll && len(rest) > 0 && rest[0].kind == stepAll:
+		var below jsonItems
+		n := every(&below, rest[1:], flattened)
+		l.list(below.text)
+		return n > 0
+	case s.kind == stepAll && style == quoted:
+		var below jsonItems
+		n := every(&below, rest, quoted)
+		l.list(below.text)
+		return n > 0
+	case s.kind == stepAll:
+		var below jsonItems
+		switch n := every(&below, rest, max(style, quoted)); n {
+		case 0:
+			return false
+		case 1:
+			l.add(below.text)
+		default:
+			l.list(below.text)
+		}
+		return true
+	case s.kind == stepIndex:
+		if len(rest) > 0 && rest[0].kind == stepAll {
+			style = quoted
+		}
+		n, found := 0, false
 		eachElement(doc, func(value []byte) {
-			if s.kind == stepAll || s.kind == stepIndex && n == s.index {
-				walkJSON(value, steps[1:], found)
+			if n == s.index {
+				found = l.find(value, rest, style)
 			}
 			n++
 		})
+		return found
 	}
+	return false
+}
+
+// take adds a value at the end of a path.
+func (l *jsonItems) take(doc []byte, style jsonStyle) bool {
+	switch {
+	case style == plainText && doc[0] == '"':
+		l.add([]byte(jsonText(doc)))
+	case style == flattened && doc[0] == '[':
+		found := false
+		eachElement(doc, func(value []byte) { found = l.take(value, style) || found })
+		return found
+	default:
+		l.add(jsonrow.AppendPrinted(nil, doc))
+	}
+	return true
+}
+
+// JSONField is the name of a function for the engine itself, which no call in a query can have: the last member of a name, and not null, of
+// an object. json_tuple is made of it.
+const JSONField = "json field"
+
+func jsonField(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
+	doc := doubleQuoted(jsonrow.First(args[0].BytesAt(i)))
+	if len(doc) == 0 || doc[0] != '{' || !json.Valid(doc) {
+		return b, false
+	}
+	name, last := args[1].StringAt(i), []byte(nil)
+	eachMember(doc, func(key, value []byte) {
+		if string(value) != "null" && jsonText(key) == name {
+			last = value
+		}
+	})
+	if last == nil {
+		return b, false
+	}
+	return appendJSONText(b, last), true
 }
 
 // jsonText is the text that a quoted one stands for.
@@ -148,15 +230,7 @@ func appendJSONText(b, v []byte) []byte {
 	if len(v) > 0 && v[0] == '"' {
 		return append(b, jsonText(v)...)
 	}
-	return appendCompact(b, v)
-}
-
-func appendCompact(b, v []byte) []byte {
-	var buf bytes.Buffer
-	if json.Compact(&buf, v) != nil {
-		return append(b, v...)
-	}
-	return append(b, buf.Bytes()...)
+	return jsonrow.AppendPrinted(b, v)
 }
 
 // eachMember goes through the members of a valid object.

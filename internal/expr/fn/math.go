@@ -10,7 +10,10 @@ import (
 )
 
 // measure is what histograms are made of.
-var measure = Accept{name: `("DOUBLE" or "INTERVAL YEAR TO MONTH" or "INTERVAL DAY TO SECOND")`, has: double.has, to: double.to}
+var measure = Accept{
+	name: `("DOUBLE" or "INTERVAL YEAR TO MONTH" or "INTERVAL DAY TO SECOND")`, to: double.to,
+	has: func(t types.DataType) bool { k := kindOf(t); return double.has(t) || k == kYearMonth || k == kDayTime },
+}
 
 func mathFunctions() []*Function {
 	one := func(name string, f func(float64) float64, aliases ...string) *Function {
@@ -70,11 +73,7 @@ func mathFunctions() []*Function {
 				return f, true
 			})
 		}}),
-		nullable(simple{
-			name: "width_bucket", least: 4, most: 4, args: []Accept{measure, measure, measure, bigint}, result: types.Long,
-			kernel: func(*Binding) Kernel { return fixedKernel(widthBucket) },
-		}),
-	))
+	), []*Function{{Name: "width_bucket", Bind: bindWidthBucket}})
 }
 
 // exp computes the exponential function as the JVM does, to the last digit: by a rational approximation on a small interval. Processors'
@@ -289,8 +288,40 @@ func nanvl[T floating](_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector)
 }
 
 // widthBucket numbers equal buckets between two bounds; what lies outside gets 0 or one more than there are.
-func widthBucket(_ *expr.Eval, args []*vec.Vector, i int) (int64, bool) {
-	x, lo, hi, n := vec.At[float64](args[0], i), vec.At[float64](args[1], i), vec.At[float64](args[2], i), vec.At[int64](args[3], i)
+// bindWidthBucket binds width_bucket(value, from, to, buckets), the first three of which are numbers or intervals of one kind.
+func bindWidthBucket(b *Binding) (*Bound, error) {
+	if err := b.Arity(4, 4); err != nil {
+		return nil, err
+	}
+	c, err := b.Accept(measure, measure, measure, bigint)
+	if err != nil {
+		return nil, err
+	}
+	ts := make([]types.DataType, 3)
+	for i := range ts {
+		if ts[i] = c[i]; ts[i] == nil {
+			ts[i] = b.Args[i].Type
+		}
+	}
+	k := kindOf(ts[0])
+	if kindOf(ts[1]) != k || kindOf(ts[2]) != k {
+		return nil, b.DifferentTypes(ts...)
+	}
+	at := func(v *vec.Vector, i int) float64 { return vec.At[float64](v, i) }
+	switch k {
+	case kYearMonth:
+		at = func(v *vec.Vector, i int) float64 { return float64(vec.At[int32](v, i)) }
+	case kDayTime:
+		at = func(v *vec.Vector, i int) float64 { return float64(vec.At[int64](v, i)) }
+	}
+	return &Bound{Args: c, Type: types.Long, Nullable: true, New: func() Kernel {
+		return fixedKernel(func(_ *expr.Eval, args []*vec.Vector, i int) (int64, bool) {
+			return widthBucket(at(args[0], i), at(args[1], i), at(args[2], i), vec.At[int64](args[3], i))
+		})
+	}}, nil
+}
+
+func widthBucket(x, lo, hi float64, n int64) (int64, bool) {
 	if n <= 0 || n == math.MaxInt64 || x != x || lo == hi || math.IsNaN(lo) || math.IsNaN(hi) || math.IsInf(lo, 0) || math.IsInf(hi, 0) {
 		return 0, false
 	}

@@ -67,7 +67,7 @@ func codeFunctions() []*Function {
 		textTo("bin", 1, 1, func(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
 			return strconv.AppendUint(b, uint64(vec.At[int64](args[0], i)), 2), true
 		}, bigint),
-		nullable(toBinary(textTo("encode", 2, 2, encodeText))),
+		failing(nullable(toBinary(textTo("encode", 2, 2, encodeText)))),
 		nullable(simple{name: "luhn_check", least: 1, most: 1, args: []Accept{text}, result: types.Boolean, kernel: func(*Binding) Kernel {
 			return fixedKernel(func(_ *expr.Eval, args []*vec.Vector, i int) (uint8, bool) {
 				return b2u(luhn(args[0].BytesAt(i))), true
@@ -250,17 +250,21 @@ func badCharset(name, function string) error {
 
 func encodeText(e *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
 	name := args[1].StringAt(i)
-	out, ok := appendEncoded(b, args[0].StringAt(i), strings.ToUpper(name))
-	if !ok {
+	out, known, fits := appendEncoded(b, args[0].StringAt(i), strings.ToUpper(name))
+	switch {
+	case !known:
 		e.Errs.Add(i, badCharset(name, "encode"))
+	case !fits:
+		e.Errs.Add(i, errclass.New("MALFORMED_CHARACTER_CODING", "function", "`encode`", "charset", strings.Clone(name)))
 	}
 	return out, true
 }
 
-func appendEncoded(b []byte, s, charset string) ([]byte, bool) {
+// appendEncoded adds a text in a charset. It need not know the charset, and not every text fits into it.
+func appendEncoded(b []byte, s, charset string) (_ []byte, known, fits bool) {
 	switch charset {
 	case "UTF-8":
-		return append(b, s...), true
+		return append(b, strings.ToValidUTF8(s, "\ufffd")...), true, true
 	case "US-ASCII", "ISO-8859-1":
 		limit := rune(0x7f)
 		if charset == "ISO-8859-1" {
@@ -268,11 +272,11 @@ func appendEncoded(b []byte, s, charset string) ([]byte, bool) {
 		}
 		for _, r := range s {
 			if r > limit {
-				r = '?'
+				return b, true, false
 			}
 			b = append(b, byte(r))
 		}
-		return b, true
+		return b, true, true
 	case "UTF-16", "UTF-16BE", "UTF-16LE":
 		if charset == "UTF-16" {
 			b = append(b, 0xfe, 0xff)
@@ -284,14 +288,14 @@ func appendEncoded(b []byte, s, charset string) ([]byte, bool) {
 				b = binary.BigEndian.AppendUint16(b, u)
 			}
 		}
-		return b, true
+		return b, true, true
 	case "UTF-32":
 		for _, r := range s {
 			b = binary.BigEndian.AppendUint32(b, uint32(r))
 		}
-		return b, true
+		return b, true, true
 	}
-	return b, false
+	return b, false, false
 }
 
 func appendDecoded(b, s []byte, charset string) ([]byte, bool) {

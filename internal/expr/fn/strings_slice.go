@@ -12,7 +12,6 @@ import (
 
 func sliceFunctions() []*Function {
 	return append(simples(
-		sliced("left", func(s []byte, args []*vec.Vector, i int) (int, int) { return runeSlice(s, 0, int32At(args[1], i)) }, textOrBinary, integer),
 		nullable(sliced("right", func(s []byte, args []*vec.Vector, i int) (int, int) {
 			n := int32At(args[1], i)
 			if n <= 0 {
@@ -39,7 +38,27 @@ func sliceFunctions() []*Function {
 				})
 			},
 		},
-	), &Function{Name: "substring", Aliases: []string{"substr"}, Bind: bindSubstring})
+	), &Function{Name: "left", Bind: bindLeft}, &Function{Name: "substring", Aliases: []string{"substr"}, Bind: bindSubstring})
+}
+
+// bindLeft binds left(x, n): the first characters of a text, the first bytes of a binary.
+func bindLeft(b *Binding) (*Bound, error) {
+	if err := b.Arity(2, 2); err != nil {
+		return nil, err
+	}
+	c, err := b.Accept(textOrBinary, integer)
+	if err != nil {
+		return nil, err
+	}
+	t := types.DataType(types.String)
+	first := func(s []byte, args []*vec.Vector, i int) (int, int) { return runeSlice(s, 0, int32At(args[1], i)) }
+	if isBinary(b.Args[0].Type) {
+		t = types.Binary
+		first = func(s []byte, args []*vec.Vector, i int) (int, int) {
+			return 0, max(0, min(int32At(args[1], i), len(s)))
+		}
+	}
+	return &Bound{Args: c, Type: t, Nullable: b.nullable(c), New: func() Kernel { return sliceKernel(first, false) }}, nil
 }
 
 func nullable(s simple) simple {

@@ -24,6 +24,9 @@ func floats(t types.DataType, deep bool) bool {
 	return false
 }
 
+// HoldsFloats tells whether values of a type are or hold floating point numbers, of which two that differ may be equal.
+func HoldsFloats(t types.DataType) bool { return floats(t, true) }
+
 // withoutNegativeZeros gives 0.0 for -0.0 and one NaN for all, in the parts of values too.
 func withoutNegativeZeros(v *vec.Vector) *vec.Vector {
 	if !floats(v.Type(), true) {
