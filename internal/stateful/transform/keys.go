@@ -83,48 +83,6 @@ func after(prefix []byte) []byte {
 	return nil
 }
 
-// grouping are the grouping keys of some groups: their columns, hashes, and bytes.
-type grouping struct {
-	types  []types.DataType
-	cols   []*vec.Vector
-	hashes []uint32
-	keys   [][]byte // hash and key
-}
-
-// newGrouping encodes n grouping keys.
-func newGrouping(ts []types.DataType, cols []*vec.Vector, n int) (*grouping, error) {
-	g := &grouping{types: ts, cols: cols, hashes: vec.PartitionHash(flat(cols), n, nil), keys: make([][]byte, n)}
-	if len(cols) == 0 {
-		clear(g.hashes) // all rows are one group, which exec.Deal puts into shard 0
-	}
-	size := 0
-	var arena []byte
-	ends := make([]int, n)
-	for i := range n {
-		arena = binary.BigEndian.AppendUint32(arena, g.hashes[i])
-		for c, v := range cols {
-			var err error
-			if arena, err = appendColumn(arena, v, i, ts[c]); err != nil {
-				return nil, err
-			}
-		}
-		ends[i] = len(arena)
-	}
-	for i, end := range ends {
-		g.keys[i] = arena[size:end:end]
-		size = end
-	}
-	return g, nil
-}
-
-func flat(cols []*vec.Vector) []*vec.Vector {
-	out := make([]*vec.Vector, len(cols))
-	for i, c := range cols {
-		out[i] = c.Flatten()
-	}
-	return out
-}
-
 // appendColumn writes one column of a grouping key. All of them may be null.
 func appendColumn(b []byte, v *vec.Vector, i int, t types.DataType) ([]byte, error) {
 	if v.IsNull(i) {

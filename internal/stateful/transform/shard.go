@@ -8,19 +8,14 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"time"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"github.com/millrace/millrace/internal/errclass"
-	"github.com/millrace/millrace/internal/group"
 	"github.com/millrace/millrace/internal/processor"
 	"github.com/millrace/millrace/internal/state"
 	"github.com/millrace/millrace/internal/stateful"
 	"github.com/millrace/millrace/internal/vec"
-	"github.com/millrace/millrace/types"
 )
 
 const maxTime = math.MaxInt64
@@ -220,105 +215,6 @@ func (sh *shard) process(ctx context.Context, initial, rows []*vec.Batch, due []
 	}
 	sh.custom[timerTime] = time.Since(began).Nanoseconds()
 	return sh.take(true)
-}
-
-// groups hands the rows to the processor, group by group: by partition and, as Spark sorts them, by key. Rows of a group keep their
-// order.
-func (sh *shard) groups(ctx context.Context, batches []*vec.Batch, keys, cols []int, schema types.StructType,
-	bind func([]arrow.RecordBatch) error, name string, handle func(ctx context.Context, key, from, to int) error,
-) error {
-	all := vec.ConcatBatches(batches)
-	if all.N == 0 {
-		return nil
-	}
-	keyCols := make([]*vec.Vector, len(keys))
-	for i, k := range keys {
-		keyCols[i] = all.Cols[k].Flatten()
-	}
-	ids := make([]uint32, all.N)
-	table := group.New(sh.t.KeyTypes())
-	table.Resolve(keyCols, all.N, true, ids, nil)
-	live := table.Live(nil)
-	n := len(live)
-	g, err := newGrouping(sh.t.KeyTypes(), table.Keys(live), n)
-	if err != nil {
-		return err
-	}
-	order := make([]int, n) // of group numbers, by place
-	part := make([]int, n)
-	for i := range order {
-		order[i] = i
-		part[i] = state.PartitionOf(g.hashes[i], sh.run.partitions)
-	}
-	slices.SortFunc(order, func(x, y int) int {
-		if part[x] != part[y] {
-			return part[x] - part[y]
-		}
-		return bytes.Compare(g.keys[x][state.HashBytes:], g.keys[y][state.HashBytes:])
-	})
-	place := make([]int, n)
-	for i, o := range order {
-		place[o] = i
-	}
-	ends := make([]int, n+1) // ends[i] is where group i begins, once all is counted
-	for _, id := range ids {
-		ends[place[id]+1]++
-	}
-	for i := range n {
-		ends[i+1] += ends[i]
-	}
-	perm, next := make([]uint32, all.N), slices.Clone(ends[:n])
-	for row, id := range ids {
-		p := place[id]
-		perm[next[p]] = uint32(row)
-		next[p]++
-	}
-	picked := &vec.Batch{N: all.N}
-	for _, c := range cols {
-		picked.Cols = append(picked.Cols, all.Cols[c])
-	}
-	picked = picked.Take(perm, nil)
-	var records []arrow.RecordBatch
-	as := types.ArrowSchema(schema, sh.run.arrow)
-	for from := 0; from < picked.N; from += processor.ChunkRows {
-		rec, err := vec.ToArrow(picked.Slice(from, min(processor.ChunkRows, picked.N-from)).Own(), as)
-		if err != nil {
-			return err
-		}
-		records = append(records, rec)
-	}
-	if err := bind(records); err != nil {
-		return err
-	}
-	idx := make([]uint32, n)
-	for i, o := range order {
-		idx[i] = uint32(o)
-	}
-	if err := sh.bindKeys(vec.NewBatch(n, g.cols...).Take(idx, nil)); err != nil {
-		return err
-	}
-	for i, o := range order {
-		sh.begin(g.keys[o], part[o])
-		if err := sh.call(ctx, name, func() error { return handle(ctx, i, ends[i], ends[i+1]) }); err != nil {
-			return err
-		}
-		if err := sh.take(false); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-	sh.end()
-	return nil
-}
-
-func (sh *shard) bindKeys(b *vec.Batch) error {
-	rec, err := vec.ToArrow(b.Own(), types.ArrowSchema(sh.t.KeySchema, sh.run.arrow))
-	if err != nil {
-		return err
-	}
-	return sh.inst.Keys(rec)
 }
 
 // take gets the rows that the processor has emitted.
