@@ -24,39 +24,27 @@ func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
 	case *connectpb.Catalog_ListFunctions:
 		return c.s.ListFunctions(k.ListFunctions.GetDbName(), k.ListFunctions.GetPattern())
 	case *connectpb.Catalog_ListColumns:
-		parts, err := tableName(k.ListColumns.GetTableName(), k.ListColumns.DbName)
-		if err != nil {
-			return nil, err
-		}
-		return c.s.ListColumns(c.ctx, parts)
+		return on(k.ListColumns.GetTableName(), k.ListColumns.DbName, func(name []string) (plan.Node, error) {
+			return c.s.ListColumns(c.ctx, name)
+		})
 	case *connectpb.Catalog_GetDatabase:
 		return c.s.GetDatabase(k.GetDatabase.GetDbName())
 	case *connectpb.Catalog_GetTable:
-		parts, err := tableName(k.GetTable.GetTableName(), k.GetTable.DbName)
-		if err != nil {
-			return nil, err
-		}
-		return c.s.GetTable(c.ctx, parts)
+		return on(k.GetTable.GetTableName(), k.GetTable.DbName, func(name []string) (plan.Node, error) {
+			return c.s.GetTable(c.ctx, name)
+		})
 	case *connectpb.Catalog_GetFunction:
-		parts, err := tableName(k.GetFunction.GetFunctionName(), k.GetFunction.DbName)
-		if err != nil {
-			return nil, err
-		}
-		return c.s.GetFunction(parts)
+		return on(k.GetFunction.GetFunctionName(), k.GetFunction.DbName, c.s.GetFunction)
 	case *connectpb.Catalog_DatabaseExists:
 		return truth(c.s.DatabaseExists(k.DatabaseExists.GetDbName()), nil)
 	case *connectpb.Catalog_TableExists:
-		parts, err := tableName(k.TableExists.GetTableName(), k.TableExists.DbName)
-		if err != nil {
-			return nil, err
-		}
-		return truth(c.s.TableExists(c.ctx, parts))
+		return on(k.TableExists.GetTableName(), k.TableExists.DbName, func(name []string) (plan.Node, error) {
+			return truth(c.s.TableExists(c.ctx, name))
+		})
 	case *connectpb.Catalog_FunctionExists:
-		parts, err := tableName(k.FunctionExists.GetFunctionName(), k.FunctionExists.DbName)
-		if err != nil {
-			return nil, err
-		}
-		return truth(c.s.RoutineExists(parts), nil)
+		return on(k.FunctionExists.GetFunctionName(), k.FunctionExists.DbName, func(name []string) (plan.Node, error) {
+			return truth(c.s.RoutineExists(name), nil)
+		})
 	case *connectpb.Catalog_DropTempView:
 		return truth(c.s.DropView(k.DropTempView.GetViewName(), false), nil)
 	case *connectpb.Catalog_DropGlobalTempView:
@@ -84,11 +72,9 @@ func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
 	case *connectpb.Catalog_ClearCache:
 		return done(c.s.ClearCache())
 	case *connectpb.Catalog_RefreshTable:
-		parts, err := sql.ParseIdentifier(k.RefreshTable.GetTableName())
-		if err != nil {
-			return nil, err
-		}
-		return done(c.run(&plan.RefreshTable{Name: parts}))
+		return c.change(k.RefreshTable.GetTableName(), func(name []string) plan.Statement {
+			return &plan.RefreshTable{Name: name}
+		})
 	case *connectpb.Catalog_RefreshByPath:
 		return done(c.s.RefreshPath(k.RefreshByPath.GetPath()))
 	case *connectpb.Catalog_CurrentCatalog:
@@ -105,17 +91,13 @@ func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
 			Path: e.Path, Source: e.Source, Schema: e.Schema, Options: e.GetOptions(),
 		})
 	case *connectpb.Catalog_DropTable:
-		parts, err := sql.ParseIdentifier(k.DropTable.GetTableName())
-		if err != nil {
-			return nil, err
-		}
-		return done(c.run(&plan.DropTable{Name: parts, IfExists: k.DropTable.GetIfExists(), Purge: k.DropTable.GetPurge()}))
+		return c.change(k.DropTable.GetTableName(), func(name []string) plan.Statement {
+			return &plan.DropTable{Name: name, IfExists: k.DropTable.GetIfExists(), Purge: k.DropTable.GetPurge()}
+		})
 	case *connectpb.Catalog_DropView:
-		parts, err := sql.ParseIdentifier(k.DropView.GetViewName())
-		if err != nil {
-			return nil, err
-		}
-		return done(c.run(&plan.DropView{Name: parts, IfExists: k.DropView.GetIfExists()}))
+		return c.change(k.DropView.GetViewName(), func(name []string) plan.Statement {
+			return &plan.DropView{Name: name, IfExists: k.DropView.GetIfExists()}
+		})
 	case *connectpb.Catalog_CreateDatabase:
 		return done(c.run(&plan.CreateNamespace{
 			Name: []string{k.CreateDatabase.GetDbName()}, IfNotExists: k.CreateDatabase.GetIfNotExists(),
@@ -126,43 +108,27 @@ func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
 			Name: []string{k.DropDatabase.GetDbName()}, IfExists: k.DropDatabase.GetIfExists(), Cascade: k.DropDatabase.GetCascade(),
 		}))
 	case *connectpb.Catalog_TruncateTable:
-		parts, err := sql.ParseIdentifier(k.TruncateTable.GetTableName())
-		if err != nil {
-			return nil, err
-		}
-		return done(c.run(&plan.Truncate{Table: parts}))
+		return c.change(k.TruncateTable.GetTableName(), func(name []string) plan.Statement { return &plan.Truncate{Table: name} })
 	case *connectpb.Catalog_ListViews:
 		return c.s.ListViews(k.ListViews.GetDbName(), k.ListViews.GetPattern())
 	case *connectpb.Catalog_GetTableProperties:
-		parts, err := sql.ParseIdentifier(k.GetTableProperties.GetTableName())
-		if err != nil {
-			return nil, err
-		}
-		return c.s.Run(c.ctx, &plan.ShowProperties{Table: parts})
+		return on(k.GetTableProperties.GetTableName(), nil, func(name []string) (plan.Node, error) {
+			return c.s.Run(c.ctx, &plan.ShowProperties{Table: name})
+		})
 	case *connectpb.Catalog_GetCreateTableString:
-		parts, err := sql.ParseIdentifier(k.GetCreateTableString.GetTableName())
-		if err != nil {
-			return nil, err
-		}
-		return c.s.Run(c.ctx, &plan.ShowCreateTable{Table: parts})
+		return on(k.GetCreateTableString.GetTableName(), nil, func(name []string) (plan.Node, error) {
+			return c.s.Run(c.ctx, &plan.ShowCreateTable{Table: name})
+		})
 	case *connectpb.Catalog_ListPartitions:
-		parts, err := sql.ParseIdentifier(k.ListPartitions.GetTableName())
-		if err != nil {
-			return nil, err
-		}
-		return c.s.ListPartitions(parts)
+		return on(k.ListPartitions.GetTableName(), nil, c.s.ListPartitions)
 	case *connectpb.Catalog_RecoverPartitions:
-		parts, err := sql.ParseIdentifier(k.RecoverPartitions.GetTableName())
-		if err != nil {
-			return nil, err
-		}
-		return done(c.s.RecoverPartitions(parts))
+		return on(k.RecoverPartitions.GetTableName(), nil, func(name []string) (plan.Node, error) {
+			return done(c.s.RecoverPartitions(name))
+		})
 	case *connectpb.Catalog_AnalyzeTable:
-		parts, err := sql.ParseIdentifier(k.AnalyzeTable.GetTableName())
-		if err != nil {
-			return nil, err
-		}
-		return done(c.run(&plan.AnalyzeTable{Name: parts, NoScan: k.AnalyzeTable.GetNoScan()}))
+		return c.change(k.AnalyzeTable.GetTableName(), func(name []string) plan.Statement {
+			return &plan.AnalyzeTable{Name: name, NoScan: k.AnalyzeTable.GetNoScan()}
+		})
 	case nil:
 		return nil, notSet("spark.connect.Catalog", "cat_type")
 	}
@@ -203,13 +169,21 @@ func (c *Converter) createTable(name string, m *connectpb.CreateTable) (plan.Nod
 	return c.named(name)
 }
 
-// tableName is a name that may be qualified itself or by a database beside it.
-func tableName(name string, db *string) ([]string, error) {
+// on calls f with a name, which may be qualified itself or by a database beside it.
+func on(name string, db *string, f func(name []string) (plan.Node, error)) (plan.Node, error) {
 	parts, err := sql.ParseIdentifier(name)
-	if err != nil || db == nil {
-		return parts, err
+	if err != nil {
+		return nil, err
 	}
-	return append([]string{*db}, parts...), nil
+	if db != nil {
+		parts = append([]string{*db}, parts...)
+	}
+	return f(parts)
+}
+
+// change runs a statement about a name.
+func (c *Converter) change(name string, f func(name []string) plan.Statement) (plan.Node, error) {
+	return on(name, nil, func(name []string) (plan.Node, error) { return done(c.run(f(name))) })
 }
 
 // StorageLevel translates the level of a kept relation; absent means memory and disk.
