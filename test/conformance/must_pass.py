@@ -83,8 +83,6 @@ def main():
         ap.error("--remote or $REMOTE is required")
     if not any(o.startswith("-j") for o in options):
         options += ["-j", "2"]
-    if not any(o.startswith("--timeout") for o in options):
-        options += ["--timeout", "300"]  # a net for what hangs: a busy machine may take long
     listed = read_list()
     if args.listed and not listed:
         sys.exit("must_pass.txt is empty")

@@ -236,7 +236,7 @@ func watched(t *testing.T, what string, f func()) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Minute): // a busy machine may starve a process for some
+	case <-time.After(20 * time.Minute): // a busy machine may starve a process for some
 		var b strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&b, 1)
 		panic(fmt.Sprintf("%s does not end\n%s", what, b.String()))

@@ -410,7 +410,7 @@ func few(t *testing.T, n int) {
 
 // watch ends the process, with the stacks of all goroutines, when a test comes to no end.
 func watch(t *testing.T) (stop func()) {
-	limit := 5*time.Minute + *long
+	limit := 20*time.Minute + *long // a net: a busy machine may starve a process for some
 	timer := time.AfterFunc(limit, func() {
 		fmt.Fprintf(os.Stderr, "%s does not end\n", t.Name())
 		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)

@@ -16,11 +16,11 @@ import traceback
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kafka_lib import Kafka, reader, rec  # noqa: E402
+from kafka_lib import NET, Kafka, leave, reader, rec  # noqa: E402
 
 
 def broker(what):
-    subprocess.run([os.environ["KAFKA_SH"], what], check=True, timeout=120, stdout=subprocess.DEVNULL)
+    subprocess.run([os.environ["KAFKA_SH"], what], check=True, timeout=2 * NET, stdout=subprocess.DEVNULL)
 
 
 def copy(spark, kafka, tmp, source, out, **options):
@@ -30,13 +30,13 @@ def copy(spark, kafka, tmp, source, out, **options):
             .option("topic", out).option("checkpointLocation", f"{tmp}/ck").start())
 
 
-def until(what, seconds, check):
-    end = time.time() + seconds
+def until(what, check):
+    end = time.time() + NET
     while time.time() < end:
         if check():
             return
         time.sleep(0.2)
-    raise AssertionError(f"not within {seconds} s: {what}")
+    raise AssertionError(f"not within {NET} s: {what}")
 
 
 def values(kafka, topic):
@@ -48,7 +48,7 @@ def broker_restart(spark, kafka, tmp, down):
     a, b = kafka.topic("restart", 2), kafka.topic("restart-out", 2)
     kafka.put(a, [rec(f"a{i}", p=i % 2) for i in range(20)])
     q = copy(spark, kafka, tmp, a, b)
-    until("rows before", 30, lambda: len(values(kafka, b)) == 20)
+    until("rows before", lambda: len(values(kafka, b)) == 20)
     broker("stop")
     time.sleep(down)
     assert q.isActive, q.exception()
@@ -56,7 +56,7 @@ def broker_restart(spark, kafka, tmp, down):
     kafka = Kafka(kafka.bootstrap)
     kafka.put(a, [rec(f"b{i}", p=i % 2) for i in range(20)])
     want = {f"{x}{i}" for x in "ab" for i in range(20)}
-    until("rows after", 60, lambda: set(values(kafka, b)) == want)
+    until("rows after", lambda: set(values(kafka, b)) == want)
     assert q.isActive, q.exception()
     q.stop()
 
@@ -66,10 +66,10 @@ def added_partitions(spark, kafka, tmp, down):
     a, b = kafka.topic("added", 1), kafka.topic("added-out", 1)
     kafka.put(a, [rec("a0")])
     q = copy(spark, kafka, tmp, a, b)
-    until("the first row", 30, lambda: values(kafka, b) == ["a0"])
+    until("the first row", lambda: values(kafka, b) == ["a0"])
     kafka.add_partitions(a, 3)
     kafka.put(a, [rec("a1", p=1), rec("a2", p=2), rec("a3", p=0)])
-    until("rows of the new partitions", 30, lambda: values(kafka, b) == ["a0", "a1", "a2", "a3"])
+    until("rows of the new partitions", lambda: values(kafka, b) == ["a0", "a1", "a2", "a3"])
     q.stop()
 
 
@@ -78,15 +78,15 @@ def deleted_records(spark, kafka, tmp, down):
     a, b = kafka.topic("deleted", 1), kafka.topic("deleted-out", 1)
     kafka.put(a, [rec("a0"), rec("a1")])
     q = copy(spark, kafka, tmp, a, b)
-    until("the first rows", 30, lambda: values(kafka, b) == ["a0", "a1"])
+    until("the first rows", lambda: values(kafka, b) == ["a0", "a1"])
     q.stop()
     kafka.put(a, [rec("lost"), rec("lost"), rec("b0")])
     kafka.delete_records(a, {0: 4})
     q = copy(spark, kafka, tmp, a, b)
-    until("the failure", 60, lambda: not q.isActive)
+    until("the failure", lambda: not q.isActive)
     assert "failOnDataLoss" in str(q.exception()), q.exception()
     q = copy(spark, kafka, tmp, a, b, failOnDataLoss="false")
-    until("what is left", 30, lambda: values(kafka, b) == ["a0", "a1", "b0"])
+    until("what is left", lambda: values(kafka, b) == ["a0", "a1", "b0"])
     q.stop()
 
 
@@ -95,9 +95,9 @@ def deleted_topic(spark, kafka, tmp, down):
     a, b = kafka.topic("dropped", 1), kafka.topic("dropped-out", 1)
     kafka.put(a, [rec("a0")])
     q = copy(spark, kafka, tmp, a, b)
-    until("the first row", 30, lambda: values(kafka, b) == ["a0"])
+    until("the first row", lambda: values(kafka, b) == ["a0"])
     kafka.delete_topic(a)
-    until("the failure", 60, lambda: not q.isActive)
+    until("the failure", lambda: not q.isActive)
     assert a in str(q.exception()), q.exception()
 
 
@@ -134,4 +134,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

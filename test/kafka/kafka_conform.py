@@ -82,7 +82,7 @@ def main():
     ap.add_argument("--record", metavar="DIR")
     ap.add_argument("--check", metavar="DIR")
     ap.add_argument("--only", default="*", help="name pattern, or a part of the name")
-    ap.add_argument("--timeout", type=int, default=180, help="seconds for one case")
+    ap.add_argument("--timeout", type=int, default=600, help="seconds after which a case hangs, also on a machine that is busy otherwise")
     ap.add_argument("--list", action="store_true")
     ap.add_argument("--verbose", action="store_true", help="print results and stack traces")
     a = ap.parse_args()
@@ -148,4 +148,5 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from kafka_lib import leave
+    leave(main())

@@ -16,7 +16,13 @@ what=${1:-all}
 [ $# = 0 ] || shift
 case $what in all | cases | faults | security | kill | bench) ;; *) sed -n '2,11p' "$0"; exit 2 ;; esac
 PYTHON=$("$root/scripts/venv.sh")
-PORT=${PORT:-$("$PYTHON" -c 'import random; print(random.randrange(20000, 30000, 4))')}
+# The broker's ports have to be known before it is started, and others may look for some as well: of a range that systems give to nobody.
+PORT=${PORT:-$("$PYTHON" -c '
+import random, socket
+def free(port):
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) != 0
+print(next(p for p in iter(lambda: random.randrange(20000, 30000, 4), None) if all(free(p + i) for i in range(3))))')}
 export PYTHON PORT DIR=${TMPDIR:-/tmp}/millrace-test-kafka-$PORT KAFKA_SH=$here/kafka.sh BROKER=127.0.0.1:$PORT HERE=$here
 export PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore
 trap '"$KAFKA_SH" wipe' EXIT

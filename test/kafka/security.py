@@ -11,7 +11,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kafka_lib import Kafka  # noqa: E402
+from kafka_lib import Kafka, leave  # noqa: E402
 
 
 def main():
@@ -56,3 +56,4 @@ def main():
 
 if __name__ == "__main__":
     main()
+    leave(0)

@@ -53,12 +53,12 @@ def kafka(broker, topic):
 
     c = ck.Consumer({"bootstrap.servers": broker, "group.id": topic, "isolation.level": "read_committed", "auto.offset.reset": "earliest",
                      "enable.auto.commit": False, "enable.partition.eof": True})
-    parts = [ck.TopicPartition(topic, p, 0) for p in c.list_topics(topic, 60).topics[topic].partitions]
+    parts = [ck.TopicPartition(topic, p, 0) for p in c.list_topics(topic, 240).topics[topic].partitions]
     c.assign(parts)
     rows, ends = [], 0
     while ends < len(parts):
-        m = c.poll(60)
-        assert m is not None, "no record for a minute"
+        m = c.poll(240)
+        assert m is not None, "no record for minutes"
         if m.error():
             assert m.error().code() == ck.KafkaError._PARTITION_EOF, m.error()
             ends += 1

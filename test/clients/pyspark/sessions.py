@@ -80,11 +80,9 @@ def interrupted(interrupt):
 
     thread = threading.Thread(target=work)
     thread.start()
-    for _ in range(200):
-        if interrupt():
-            break
+    while thread.is_alive() and not interrupt():
         time.sleep(0.02)
-    thread.join(20)
+    thread.join()
     expect(thread.is_alive(), False)
     expect(["OPERATION_CANCELED" in str(x) for x in ended], [True])
 

@@ -31,11 +31,11 @@ def write(name, *values):
 
 
 def until(what, condition):
-    for _ in range(500):
-        if condition():
-            return
+    end = time.time() + 240
+    while not condition():
+        if time.time() > end:
+            sys.exit("this did not come true: " + what)
         time.sleep(0.02)
-    sys.exit("this did not come true: " + what)
 
 
 class Events(StreamingQueryListener):
@@ -86,7 +86,7 @@ q.stop()
 expect(q.isActive, False)
 expect(q.status["message"], "Stopped")
 expect(spark.streams.active, [])
-expect(spark.streams.awaitAnyTermination(5), True)
+expect(spark.streams.awaitAnyTermination(240), True)
 spark.streams.resetTerminated()
 expect(spark.streams.awaitAnyTermination(1), False)
 

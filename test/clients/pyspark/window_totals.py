@@ -32,7 +32,7 @@ def run(spark, table):
              .outputMode("append" if table is None else "update").trigger(availableNow=True)
              .option("checkpointLocation", os.path.join(base, "checkpoint", table or "files"))
              .start(*[os.path.join(base, "out")] if table is None else []))
-    assert query.awaitTermination(60) is True, query.status
+    assert query.awaitTermination(240) is True, query.status
     assert query.exception() is None, query.exception()
     out = spark.read.parquet(os.path.join(base, "out")) if table is None else spark.table(table)
     rows = out.selectExpr("date_format(window.start, 'HH:mm') AS start", "total").orderBy("start").collect()

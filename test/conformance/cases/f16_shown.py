@@ -252,7 +252,7 @@ def sources_of(df, feed, ck):
     for data in (r("10:00", "10:01"), r("10:30")):
         feed.add(data)
         q = df.writeStream.format("noop").option("checkpointLocation", ck).trigger(availableNow=True).start()
-        q.awaitTermination(60)
+        q.awaitTermination(NET)
         seen += [[[s["numInputRows"], s["endOffset"]] for s in p["sources"]] for p in progress(q)]
     shown = lambda d: sorted(n for n in os.listdir(d) if not n.startswith("."))
     return {"progress": seen, "logs": {n: shown(ck + "/sources/" + n) for n in shown(ck + "/sources")},
