@@ -44,11 +44,14 @@ func text(e *connectpb.Expression) string {
 	case *connectpb.Expression_Cast_:
 		return "CAST(" + text(k.Cast.GetExpr()) + " AS " + k.Cast.GetTypeStr() + ")"
 	case *connectpb.Expression_SortOrder_:
-		direction := " ASC"
+		direction, nulls := " ASC", " NULLS FIRST"
 		if k.SortOrder.GetDirection() == connectpb.Expression_SortOrder_SORT_DIRECTION_DESCENDING {
 			direction = " DESC"
 		}
-		return text(k.SortOrder.GetChild()) + direction
+		if k.SortOrder.GetNullOrdering() == connectpb.Expression_SortOrder_SORT_NULLS_LAST {
+			nulls = " NULLS LAST"
+		}
+		return text(k.SortOrder.GetChild()) + direction + nulls
 	case *connectpb.Expression_UnresolvedExtractValue_:
 		return text(k.UnresolvedExtractValue.GetChild()) + "[" + text(k.UnresolvedExtractValue.GetExtraction()) + "]"
 	case *connectpb.Expression_UnresolvedNamedLambdaVariable_:

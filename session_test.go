@@ -108,6 +108,20 @@ func forever(spark *millrace.Session) *millrace.DataFrame {
 	return big.CrossJoin(big.ToDF("b")).Agg(f.Sum(f.Col("id").Mul(f.Col("b")).Mod(7)).As("s"))
 }
 
+// A session is known by its user and its id; whoever has both is in it.
+func TestSessionsAreJoined(t *testing.T) {
+	address, id := serve(t), uuid.NewString()
+	join := func(user string) *millrace.Session {
+		return connect(t, address, millrace.WithSessionID(id), millrace.WithUserID(user))
+	}
+	if err := join("u").Range(0, 1, 1).CreateOrReplaceTempView(ctx(t), "v"); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, join("u").Table("v"), row(int64(0)))
+	_, err := join("w").Table("v").Collect(ctx(t))
+	expectClass(t, err, "TABLE_OR_VIEW_NOT_FOUND")
+}
+
 func TestInterrupts(t *testing.T) {
 	each(t, func(t *testing.T, spark *millrace.Session) {
 		for name, stop := range map[string]func(context.Context) ([]string, error){

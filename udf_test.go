@@ -72,8 +72,10 @@ func TestUDF(t *testing.T) {
 			millrace.UDF1(func(v any) (string, error) { return fmt.Sprintf("%T", v), nil }).Call(f.Lit(1)).As("i"),
 			millrace.UDF0(func() (int, error) { return 7, nil }).Call().As("j"),
 			millrace.UDF3(func(a, b *int, c int) (int, error) { return c, nil }).Call(f.Expr("null"), f.Expr("null"), f.Lit(3)).As("k"),
+			millrace.UDF4(func(a, b int, c, d string) (string, error) { return fmt.Sprint(a, b, c, d), nil }).Call(f.Lit(1), f.Lit(2), f.Lit("x"), f.Lit("y")).As("l"),
+			millrace.UDF5(func(a, b, c, d, e int) (int, error) { return a + 10*b + 100*c + 1000*d + 10000*e, nil }).Call(f.Lit(1), f.Lit(2), f.Lit(3), f.Lit(4), f.Lit(5)).As("m"),
 		), row("12!", int64(42), types.MapValue{{Key: "n", Value: int32(2)}}, "2026-01-01 11:00:00 UTC", types.DecimalFromInt64(150, 2), []any{2.0, 1.0},
-			int64(3), "int32", int64(7), int64(3)))
+			int64(3), "int32", int64(7), int64(3), "1 2xy", int64(54321)))
 
 		// In filters, groupings, sorts, beside itself.
 		expect(t, spark.Range(0, 10000, 1).Where(double.Call("id").Gt(19990)).GroupBy(double.Call("id").As("d")).Count().OrderBy(double.Call("d").Desc()).Limit(1),

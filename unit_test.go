@@ -101,7 +101,7 @@ func TestTextsOfColumns(t *testing.T) {
 	for want, c := range map[string]Column{
 		"((a + 1) > b)":                       Col("a").Add(1).Gt(Col("b")),
 		"sum(DISTINCT x) AS s":                CallDistinct("sum", "x").As("s"),
-		"CAST('5' AS INT) DESC":               Lit("5").Cast("int").Desc(),
+		"CAST('5' AS INT) DESC NULLS LAST":    Lit("5").Cast("int").Desc(),
 		"t.*":                                 Col("t.*"),
 		"transform(ar, (x_1) -> (x_1 * 2))":   Call("transform", "ar", Lambda(1, func(a ...Column) Column { return a[0].Mul(2) })),
 		"m['k']":                              Col("m").GetItem("k"),

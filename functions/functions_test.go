@@ -10,6 +10,10 @@ import (
 	f "github.com/millrace/millrace/functions"
 )
 
+func plus(x, y millrace.Column) millrace.Column { return x.Add(y) }
+
+func positive(x millrace.Column) millrace.Column { return x.Gt(1) }
+
 func TestCalls(t *testing.T) {
 	for want, c := range map[string]millrace.Column{
 		"count(1)":                 f.Count("*"),
@@ -29,7 +33,31 @@ func TestCalls(t *testing.T) {
 		"lag(a, 1)":                                      f.Lag("a", 1),
 		"lag(a, 1, 'none')":                              f.Lag("a", 1, "none"),
 		"concat_ws('-', a, b)":                           f.ConcatWS("-", "a", "b"),
+		"lead(a, 1, 'none')":                             f.Lead("a", 1, "none"),
 		"when((a = 1), 2)":                               f.When(f.Col("a").Eq(1), 2),
+		"format_string('%s %s', a, b)":                   f.FormatString("%s %s", "a", "b"),
+		"json_tuple(a, 'x', 'y')":                        f.JSONTuple("a", "x", "y"),
+		"log(2, a)":                                      f.Log(2, "a"),
+		"from_csv(a, 'x INT', map('sep', '|'))":          f.FromCSV("a", "x INT", map[string]string{"sep": "|"}),
+		"from_xml(a, 'x INT')":                           f.FromXML("a", "x INT"),
+		"from_avro(a, '\"int\"')":                        f.FromAvro("a", `"int"`),
+		"to_avro(a)":                                     f.ToAvro("a"),
+		"to_avro(a, '\"int\"')":                          f.ToAvro("a", `"int"`),
+		"schema_of_json('{}')":                           f.SchemaOfJSON("{}"),
+		"schema_of_csv('1|2', map('sep', '|'))":          f.SchemaOfCSV("1|2", map[string]string{"sep": "|"}),
+		"schema_of_xml('<r/>')":                          f.SchemaOfXML("<r/>"),
+		"a ASC NULLS FIRST":                              f.Asc("a"),
+		"b ASC NULLS FIRST":                              f.AscNullsFirst("b"),
+		"a DESC NULLS FIRST":                             f.DescNullsFirst("a"),
+		"a DESC NULLS LAST":                              f.DescNullsLast("a"),
+		"transform(a, (x_1, y_1) -> (x_1 + y_1))":        f.TransformIndexed("a", plus),
+		"exists(a, (x_1) -> (x_1 > 1))":                  f.Exists("a", positive),
+		"forall(a, (x_1) -> (x_1 > 1))":                  f.ForAll("a", positive),
+		"zip_with(a, b, (x_1, y_1) -> (x_1 + y_1))":      f.ZipWith("a", "b", plus),
+		"transform_keys(m, (x_1, y_1) -> (x_1 + y_1))":   f.TransformKeys("m", plus),
+		"transform_values(m, (x_1, y_1) -> (x_1 + y_1))": f.TransformValues("m", plus),
+		"aggregate(a, 0, (x_1, y_1) -> (x_1 + y_1))":     f.Reduce("a", 0, plus),
+		"map_zip_with(m, n, (x_1, y_1, z_1) -> y_1)":     f.MapZipWith("m", "n", func(_, x, _ millrace.Column) millrace.Column { return x }),
 		"map_filter(m, (x_1, y_1) -> (y_1 > x_1))":       f.MapFilter("m", func(k, v millrace.Column) millrace.Column { return v.Gt(k) }),
 	} {
 		if got := c.String(); got != "Column("+want+")" {
