@@ -2,7 +2,6 @@ package csvfile
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,57 +9,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/millrace/millrace/internal/connector/files"
+	"github.com/millrace/millrace/internal/connector/files/filestest"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/source/sourcetest"
-	"github.com/millrace/millrace/types"
 )
 
-func put(t testing.TB, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
+var (
+	format    = files.Format{Kind: Kind{}, FS: fs.Local()}
+	put, scan = filestest.Put, filestest.Scan
+)
 
 func request(t testing.TB, ddl, path string, opts ...string) source.Request {
 	t.Helper()
-	req := source.Request{Format: "csv", Paths: []string{path}, Options: source.Options{}, Env: sourcetest.Env()}
-	if ddl != "" {
-		s, err := types.ParseDDL(ddl)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Schema = &s
-	}
-	for i := 0; i < len(opts); i += 2 {
-		req.Options[opts[i]] = opts[i+1]
-	}
-	return req
+	return filestest.Request(t, "csv", ddl, path, opts...)
 }
-
-var format = files.Format{Kind: Kind{}, FS: fs.Local()}
 
 func open(t testing.TB, req source.Request) *files.Table {
 	t.Helper()
-	table, err := format.Open(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table.(*files.Table)
-}
-
-func scan(t testing.TB, table *files.Table, cols ...string) []string {
-	t.Helper()
-	splits, err := table.Scan(t.Context(), source.Projection{Columns: cols})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sourcetest.Rows(t, splits)
+	return filestest.Open(t, format, req)
 }
 
 func TestContract(t *testing.T) {
