@@ -9,6 +9,7 @@ import (
 	core "github.com/millrace/millrace/internal/delta"
 
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/types"
 )
 
@@ -41,11 +42,7 @@ func (t *Table) record(ctx context.Context, n plan.Node, m *core.Metadata) (*wri
 	if err != nil {
 		return nil, err
 	}
-	messages, err := runJob(ctx, q, job)
-	if err != nil {
-		return nil, err
-	}
-	return &written{job: job, changes: job.Changes(messages)}, nil
+	return runJob(ctx, q, job, func(w *written, messages []sink.Message) { w.changes = job.Changes(messages) })
 }
 
 // writeRecorded writes rows to the table and to its feed, by their kind, which is the relation's last column.
@@ -58,13 +55,7 @@ func (t *Table) writeRecorded(ctx context.Context, n plan.Node, m *core.Metadata
 	if err != nil {
 		return nil, err
 	}
-	messages, err := runJob(ctx, q, job)
-	if err != nil {
-		return nil, err
-	}
-	w := &written{job: job, observed: q.Observed()}
-	w.adds, w.changes = job.Files(messages)
-	return w, nil
+	return runJob(ctx, q, job, func(w *written, messages []sink.Message) { w.adds, w.changes = job.Files(messages) })
 }
 
 // recordWritten writes rows that are in new files already to the feed, as inserted.

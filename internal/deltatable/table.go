@@ -152,20 +152,15 @@ func (t *Table) writeQuery(ctx context.Context, q *query.Query, m *core.Metadata
 	if err != nil {
 		return nil, err
 	}
-	messages, err := runJob(ctx, q, job)
-	if err != nil {
-		return nil, err
-	}
-	adds, _, _ := job.Files(messages)
-	return &written{job: job, adds: adds, observed: q.Observed()}, nil
+	return runJob(ctx, q, job, func(w *written, messages []sink.Message) { w.adds, _, _ = job.Files(messages) })
 }
 
 func (t *Table) sinkRequest(options map[string]string) sink.Request {
 	return sink.Request{Format: Format, Options: options, Env: t.s.SinkEnv()}
 }
 
-// runJob writes the rows of a query and waits until they are durable. Of a write that fails nothing is left.
-func runJob(ctx context.Context, q *query.Query, job sink.Batch) ([]sink.Message, error) {
+// runJob writes the rows of a query and waits until they are durable; take notes the files. Of a write that fails nothing is left.
+func runJob(ctx context.Context, q *query.Query, job sink.Batch, take func(w *written, messages []sink.Message)) (*written, error) {
 	messages, err := q.WriteParts(ctx, job)
 	if err == nil {
 		err = job.Commit(ctx, messages)
@@ -174,7 +169,9 @@ func runJob(ctx context.Context, q *query.Query, job sink.Batch) ([]sink.Message
 		job.Abort(context.WithoutCancel(ctx))
 		return nil, err
 	}
-	return messages, nil
+	w := &written{job: job, observed: q.Observed()}
+	take(w, messages)
+	return w, nil
 }
 
 // commit makes a transaction the table's next version. The files that were written for it go when it is refused.
