@@ -2,6 +2,8 @@
 //
 // The API builds Spark Connect messages and nothing else. A Backend runs them: package remote sends them over gRPC, package embedded
 // hands them to the service in this process. The two must be indistinguishable; no feature works past the protocol.
+//
+// The suite of the root package tests both.
 package backend
 
 import (

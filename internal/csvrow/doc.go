@@ -8,6 +8,6 @@
 // scanned once, straight into the builders. All others, and all unusual dialects, go through the machine of machine.go, which
 // follows the states of the parser that Spark uses, with its surprises.
 //
-// The two ways are fuzzed against each other; tables recorded from Spark say what both must give; what is written must be read back
+// In tests, the two ways are fuzzed against each other; tables recorded from Spark say what both must give; what is written must be read back
 // unchanged.
 package csvrow

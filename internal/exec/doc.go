@@ -7,4 +7,7 @@
 //
 // The package knows vectors and expressions; it knows no names, plans, protocols or logs. Operators that keep state between
 // micro-batches are in package stateful.
+//
+// It is tested against slow models of the operators, with batches and numbers of workers of any size, which must not show, and with so
+// little memory that everything goes to files.
 package exec

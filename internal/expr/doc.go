@@ -8,4 +8,7 @@
 //
 // Functions live in fn (scalar) and agg (aggregate), one file per family; they never see a selection. This package knows
 // vectors and types, and nothing of plans, names or protocols.
+//
+// Package exprtest runs a node over rows one by one, in batches of several layouts and among rows that do not count: all must give the
+// same. The answers of functions are recorded from Spark, in fn and agg.
 package expr

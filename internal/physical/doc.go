@@ -3,4 +3,6 @@
 //
 // It decides how, never what: join sides, partial aggregation, fused limits, and the numbering of stateful operators. What a plan
 // means is settled before; running it is the business of exec and stateful.
+//
+// The trees it makes are goldens in testdata; that they give the right rows is tested with whole queries.
 package physical

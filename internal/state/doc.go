@@ -7,4 +7,7 @@
 // The package owns the contract and the segment file format, described in docs/format/state.md. It knows vectors, not what
 // the values mean: an operator keeps its value columns itself, indexed by the table's row numbers, and hands them over for
 // saving. Providers: mem keeps every key in memory, lsm what does not fit there in files.
+//
+// Package statetest has the laws that every provider is tested by: it is a map, keeps what is durable, refuses what is damaged or of
+// others.
 package state

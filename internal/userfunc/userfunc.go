@@ -2,7 +2,8 @@
 //
 // The root package wraps typed Go functions into a Scalar or an Aggregate; packages expr/fn and expr/agg make functions like any other of
 // them. Values travel as Arrow arrays, some thousand rows at a time, so that both sides work column by column; the buffers of aggregates
-// travel as bytes. The package knows nothing of vectors and plans, because programs that only talk to a server link it too.
+// travel as bytes. The package knows nothing of vectors and plans, because programs that only talk to a server link it too. It is
+// tested with programs' functions: udf_test.go of the root package.
 package userfunc
 
 import (

@@ -139,19 +139,22 @@ func packageNames(t *tree, _ layers) []string {
 	return slices.Collect(maps.Keys(found))
 }
 
-// docComments wants "Package x ..." or "Command x ..." in one file of each package.
+// docComments wants "Package x ..." or "Command x ..." in one file of each package; of an inner package it also says how it is tested.
 func docComments(t *tree, _ layers) []string {
-	documented := map[string]bool{}
+	documented, tested := map[string]bool{}, map[string]bool{}
 	for _, f := range t.files {
 		doc := f.ast.Doc.Text()
 		documented[f.pkg] = documented[f.pkg] ||
 			strings.HasPrefix(doc, "Package "+f.ast.Name.Name+" ") ||
 			f.ast.Name.Name == "main" && strings.HasPrefix(doc, "Command "+path.Base(f.pkg)+" ")
+		tested[f.pkg] = tested[f.pkg] || strings.Contains(strings.ToLower(doc), "test") || !strings.HasPrefix(f.pkg, "internal/")
 	}
 	var found []string
 	for pkg, ok := range documented {
 		if !ok {
 			found = append(found, pkg+": has no package comment (doc.go)")
+		} else if !tested[pkg] {
+			found = append(found, pkg+": its package comment (doc.go) does not say how it is tested")
 		}
 	}
 	return found

@@ -1,4 +1,6 @@
 // Package console is the sink that prints every batch as a table, as DataFrame.show does.
+//
+// It is tested against texts that Spark prints, and by the contract of package sinktest.
 package console
 
 import (

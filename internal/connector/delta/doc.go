@@ -7,4 +7,7 @@
 //
 // Rows that are written become rows of the table by a Shaper, which the session is: casts, generated columns and checks are
 // expressions, which connectors do not know.
+//
+// It is tested with sample tables that Spark wrote, by cutting the power at every call of the file system, and by several writers at
+// once; conformance (test/conformance, suite delta) compares with Spark, and test/delta with delta-rs.
 package delta

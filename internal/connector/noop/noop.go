@@ -1,4 +1,5 @@
 // Package noop is the sink that computes every row and keeps none: for measuring, and for queries that are run for what they observe.
+// It is tested wherever a query is to run and its rows do not matter.
 package noop
 
 import (

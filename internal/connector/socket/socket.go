@@ -2,6 +2,8 @@
 //
 // Nothing of it can be read twice: lines live in memory until their batch is committed, and a query that is started again on a used
 // checkpoint has lost the lines that it had not committed.
+//
+// It is tested with a server of its own, and by the contract of package sourcetest.
 package socket
 
 import (

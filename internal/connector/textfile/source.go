@@ -1,4 +1,5 @@
 // Package textfile is the format text: files whose lines are the values of one string column.
+// It is tested with files of every kind of line end; what it shares with other formats is tested in package files.
 package textfile
 
 import (

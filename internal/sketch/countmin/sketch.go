@@ -1,4 +1,5 @@
 // Package countmin counts how often values occur, never too low, with Spark's count-min sketch and its image.
+// Its images are compared byte by byte with Spark's in the tests of package sketch.
 package countmin
 
 import (

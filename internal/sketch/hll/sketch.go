@@ -2,7 +2,7 @@
 // register. A small sketch is a list of hashes, a larger one a hash set of them; both become registers when that is smaller.
 //
 // How a sketch came about shows in its image (the order of the list, the estimate that was kept up while registers changed), and
-// images are compared byte by byte with Spark's in the tests of package fn and agg.
+// images are compared byte by byte with Spark's in the tests of package sketch.
 package hll
 
 import "github.com/millrace/millrace/internal/sketch"

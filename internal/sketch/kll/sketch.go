@@ -1,6 +1,8 @@
 // Package kll tells approximate quantiles and ranks, with the KLL sketches of Apache DataSketches and their images. An item of level i
 // stands for 2^i of the values; a level that is full gives every other item to the next one. Which of each pair goes up is left to
 // chance, so only small sketches are the same each time.
+//
+// Images of small sketches are compared with Spark's in the tests of package sketch, quantiles of large ones with the values.
 package kll
 
 import (

@@ -4,6 +4,8 @@
 //
 // The sizes of buffers and the order of steps are those of Spark's percentile_approx, so that one summary of the same values in the
 // same order gives the same quantiles.
+//
+// Tests hold ranks against the sorted values, and look at the size of summaries of many.
 package quantile
 
 import (
