@@ -149,9 +149,6 @@ func fromArrowFields(fields []arrow.Field, depth int) (StructType, error) {
 	return out, nil
 }
 
-// FromArrowField is the column that an Arrow field describes.
-func FromArrowField(a arrow.Field) (Field, error) { return fromArrowField(a, 0) }
-
 func fromArrowField(a arrow.Field, depth int) (Field, error) {
 	t, err := fromArrow(a.Type, depth)
 	if err != nil {
@@ -165,11 +162,6 @@ func fromArrowField(a arrow.Field, depth int) (Field, error) {
 	}
 	return f, nil
 }
-
-// FromArrow is the type that holds the values of an Arrow type. It also takes types that Spark
-// never writes (unsigned integers, other units of time, views, dictionaries): whoever reads
-// such columns has to convert the values.
-func FromArrow(a arrow.DataType) (DataType, error) { return fromArrow(a, 0) }
 
 func fromArrow(a arrow.DataType, depth int) (DataType, error) {
 	if depth > maxDepth {

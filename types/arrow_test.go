@@ -91,7 +91,7 @@ func TestFromArrowForeign(t *testing.T) {
 			Struct(Field{Name: "value", Type: Binary}, Field{Name: "metadata", Type: Binary}),
 		},
 	} {
-		if got, err := FromArrow(c.a); err != nil || !Equal(got, c.want) {
+		if got, err := fromArrow(c.a, 0); err != nil || !Equal(got, c.want) {
 			t.Errorf("%s: %v, %v", c.a, got, err)
 		}
 	}
@@ -99,12 +99,12 @@ func TestFromArrowForeign(t *testing.T) {
 		nil, &arrow.Decimal256Type{Precision: 60, Scale: 3}, arrow.DenseUnionOf(nil, nil), arrow.ListOf(arrow.DenseUnionOf(nil, nil)),
 		arrow.StructOf(arrow.Field{Name: "u", Type: arrow.DenseUnionOf(nil, nil)}),
 	} {
-		if got, err := FromArrow(a); got != nil || !errclass.Has(err, "UNSUPPORTED_ARROWTYPE") {
+		if got, err := fromArrow(a, 0); got != nil || !errclass.Has(err, "UNSUPPORTED_ARROWTYPE") {
 			t.Errorf("%v: %v, %v", a, got, err)
 		}
 	}
 	odd := arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int8, Metadata: arrow.NewMetadata([]string{arrowMetadataKey}, []string{"oops"})}
-	if f, err := FromArrowField(odd); err != nil || f.Metadata != "" {
+	if f, err := fromArrowField(odd, 0); err != nil || f.Metadata != "" {
 		t.Errorf("foreign metadata: %+v, %v", f, err)
 	}
 }

@@ -39,15 +39,6 @@ func IsDatetime(t DataType) bool {
 	return false
 }
 
-// IsANSIInterval reports whether the type is a year-month or a day-time interval.
-func IsANSIInterval(t DataType) bool {
-	switch t.(type) {
-	case YearMonthIntervalType, DayTimeIntervalType:
-		return true
-	}
-	return false
-}
-
 // IsNested reports whether the type is an array, a map or a struct.
 func IsNested(t DataType) bool {
 	switch t.(type) {

@@ -10,32 +10,6 @@ import (
 )
 
 func TestDecimalTypes(t *testing.T) {
-	for _, c := range []struct{ got, want DecimalType }{
-		{AdjustDecimal(38, 18), DecimalType{38, 18}},
-		{AdjustDecimal(39, 18), DecimalType{38, 17}},
-		{AdjustDecimal(77, 36), DecimalType{38, 6}},
-		{AdjustDecimal(60, 3), DecimalType{38, 3}},
-		{BoundedDecimal(40, 39), DecimalType{38, 38}},
-		{BoundedPreferIntegral(42, 10), DecimalType{38, 6}},
-		{BoundedPreferIntegral(60, 10), DecimalType{38, 0}},
-		{WiderDecimal(DecimalType{10, 2}, DecimalType{5, 4}), DecimalType{12, 4}},
-		{WiderDecimal(DecimalType{38, 18}, DecimalType{38, 0}), DecimalType{38, 0}},
-		{DecimalResult(DecimalAdd, DecimalType{10, 2}, DecimalType{5, 4}, true), DecimalType{13, 4}},
-		{DecimalResult(DecimalAdd, DecimalType{38, 10}, DecimalType{38, 10}, true), DecimalType{38, 9}},
-		{DecimalResult(DecimalAdd, DecimalType{38, 10}, DecimalType{38, 10}, false), DecimalType{38, 10}},
-		{DecimalResult(DecimalMultiply, DecimalType{10, 2}, DecimalType{5, 4}, true), DecimalType{16, 6}},
-		{DecimalResult(DecimalMultiply, DecimalType{38, 18}, DecimalType{38, 18}, true), DecimalType{38, 6}},
-		{DecimalResult(DecimalDivide, DecimalType{10, 2}, DecimalType{5, 4}, true), DecimalType{20, 8}},
-		{DecimalResult(DecimalDivide, DecimalType{38, 18}, DecimalType{38, 18}, true), DecimalType{38, 6}},
-		{DecimalResult(DecimalDivide, DecimalType{38, 18}, DecimalType{38, 18}, false), DecimalType{38, 18}},
-		{DecimalResult(DecimalRemainder, DecimalType{10, 2}, DecimalType{5, 4}, true), DecimalType{5, 4}},
-		{DecimalResult(DecimalIntegralDivide, DecimalType{10, 2}, DecimalType{5, 4}, true), DecimalType{12, 0}},
-		{DecimalResult(DecimalIntegralDivide, DecimalType{3, 3}, DecimalType{5, 0}, true), DecimalType{1, 0}},
-	} {
-		if c.got != c.want {
-			t.Errorf("got %s, want %s", c.got.SQL(), c.want.SQL())
-		}
-	}
 	if d, ok := DecimalFor(Long); !ok || d != (DecimalType{20, 0}) {
 		t.Error("BIGINT needs 20 digits")
 	}

@@ -85,16 +85,6 @@ func (p *Pruner) Keep(a *Add) bool {
 	return true
 }
 
-// OnlyPartitions gives the filters on partition columns, and whether there are no others.
-func (p *Pruner) OnlyPartitions() bool {
-	for _, f := range p.Filters {
-		if c, ok := p.Columns[f.Column]; !ok || !c.Partition {
-			return false
-		}
-	}
-	return true
-}
-
 func (p *Pruner) mayHold(f source.Filter, c *Column, s *FileStats) bool {
 	var nulls int64
 	haveNulls := json.Unmarshal(s.NullCount[c.Physical], &nulls) == nil && s.NullCount[c.Physical] != nil

@@ -284,11 +284,7 @@ func TestSelect(t *testing.T) {
 	}
 	b := vec.NewBatch(5, col(true, true, false, nil, true), col(true, nil, true, true, true))
 	var e expr.Eval
-	if got, want := expr.Select(&e, pred, b, nil), []uint32{0, 4}; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	b.Sel = []uint32{1, 2, 4}
-	if got, want := expr.Select(&e, pred, b, []uint32{9}), []uint32{9, 4}; !reflect.DeepEqual(got, want) {
+	if got, want := expr.SelectTrue(pred.Eval(&e, b), []uint32{9}), []uint32{9, 0, 4}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if got := expr.SelectTrue(vec.NewConst(col(true), 3), nil); len(got) != 3 {

@@ -35,9 +35,6 @@ func NewLiteral(value any, t types.DataType) Node {
 	return &constant{vec.NewConst(one, 1), nil}
 }
 
-// NewConst returns the node of a constant: the first row of v, which must be Owned.
-func NewConst(v *vec.Vector) Node { return &constant{vec.NewConst(v, 1), nil} }
-
 func (c *constant) Type() types.DataType { return c.v.Type() }
 
 func (c *constant) Eval(e *Eval, in *vec.Batch) *vec.Vector {

@@ -36,21 +36,6 @@ func SelectTrue(v *vec.Vector, sel []uint32) []uint32 {
 	return sel[:from+k]
 }
 
-// Select appends to sel the rows of a batch for which a predicate is true, of those that the batch's own selection lets
-// through. Failing rows are noted with their number in the batch; whether one is selected is unspecified.
-func Select(e *Eval, pred Node, b *vec.Batch, sel []uint32) []uint32 {
-	if b.Sel == nil {
-		return SelectTrue(pred.Eval(e, b), sel)
-	}
-	br := newBranch(pred)
-	from := len(sel)
-	sel = SelectTrue(br.eval(e, b, b.Sel), sel)
-	for i, k := range sel[from:] {
-		sel[from+i] = b.Sel[k]
-	}
-	return sel
-}
-
 // EvalAll computes several expressions over the rows of a batch that count. The results have one row for each of those; they
 // are valid until the next call of Eval on one of the nodes. Failing rows are noted by their position in the result.
 func EvalAll(e *Eval, nodes []Node, b *vec.Batch) []*vec.Vector {

@@ -20,8 +20,6 @@ type PictureError struct {
 	Kind, Token string
 }
 
-func (e *PictureError) Error() string { return e.Kind + " " + e.Token }
-
 type pictureItem struct {
 	kind   byte // one of "d.$Sm<>?": digits, point, dollar, sign, minus, brackets, anything else
 	text   string

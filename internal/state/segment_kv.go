@@ -103,11 +103,6 @@ func KeyShard(key []byte, partitions int) int {
 	return ShardOf(binary.BigEndian.Uint32(key), partitions)
 }
 
-// KeyPartition is the partition to which a key belongs.
-func KeyPartition(key []byte, partitions int) int {
-	return PartitionOf(binary.BigEndian.Uint32(key), partitions)
-}
-
 // AppendBytes appends bytes behind their length.
 func AppendBytes(to, b []byte) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(b))), b...)

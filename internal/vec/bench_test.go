@@ -129,14 +129,7 @@ func BenchmarkHash(b *testing.B) {
 		name string
 		cols []*Vector
 	}{{"long", []*Vector{longs}}, {"string", []*Vector{strings}}, {"long+string", []*Vector{longs, strings}}} {
-		b.Run("table/"+c.name, func(b *testing.B) {
-			var dst []uint64
-			for b.Loop() {
-				dst = TableHash(c.cols, BatchRows, dst)
-			}
-			perRow(b, BatchRows)
-		})
-		b.Run("partition/"+c.name, func(b *testing.B) {
+		b.Run(c.name, func(b *testing.B) {
 			var dst []uint32
 			for b.Loop() {
 				dst = PartitionHash(c.cols, BatchRows, dst)

@@ -65,15 +65,6 @@ func PartitionHash(cols []*Vector, n int, dst []uint32) []uint32 {
 	return dst
 }
 
-// Partition maps a partition hash to one of n partitions, as Spark does.
-func Partition(hash uint32, n int) int {
-	p := int(int32(hash)) % n
-	if p < 0 {
-		p += n
-	}
-	return p
-}
-
 func murmurColumn(v *Vector, dst []uint32) {
 	n := len(dst)
 	if v.enc == Flat && v.valid == nil {

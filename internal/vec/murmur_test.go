@@ -93,10 +93,3 @@ func TestMinimalBytes(t *testing.T) {
 		}
 	}
 }
-
-func TestPartition(t *testing.T) {
-	minus := int32(-7)
-	if got := Partition(uint32(minus), 5); got != 3 {
-		t.Errorf("got %d, want 3", got)
-	}
-}

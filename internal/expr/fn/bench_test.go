@@ -140,7 +140,7 @@ func BenchmarkFunctions(b *testing.B) {
 				b.Fatal(err)
 			}
 			name += fmt.Sprintf(" %v", x)
-			nodes = append(nodes, expr.NewConst(v))
+			nodes = append(nodes, expr.NewLiteral(x, t))
 			binding.Args = append(binding.Args, fn.Arg{Type: t, Const: v, SQL: fmt.Sprint(x)})
 		}
 		if c.name == "date_trunc" { // the only one whose column comes last

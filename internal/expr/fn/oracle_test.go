@@ -237,7 +237,7 @@ func (v *env) literal(e *plan.Literal) (*typed, error) {
 	}
 	x := &typed{typ: e.T, nullable: e.Value == nil, constant: one, sql: e.SQL()}
 	if !v.flat {
-		x.node = expr.NewConst(one)
+		x.node = expr.NewLiteral(e.Value, e.T)
 		return x, nil
 	}
 	col, err := vec.FromValues(e.T, e.Value, nil, e.Value)

@@ -50,13 +50,12 @@ var (
 
 // Sets of types for the aggregate functions.
 var (
-	AnyType  = anyType
-	Boolean  = boolean
-	Integer  = integer
-	Double   = double
-	Numeric  = numeric
-	Integral = integral
-	Text     = text
+	AnyType = anyType
+	Boolean = boolean
+	Integer = integer
+	Double  = double
+	Numeric = numeric
+	Text    = text
 
 	// NumericOrInterval is what can be summed.
 	NumericOrInterval = Accept{

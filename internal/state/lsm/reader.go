@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/google/uuid"
@@ -253,16 +252,6 @@ func (s *store) dump(shard int, keys, values []types.DataType) (*vec.Batch, erro
 		return nil, s.readError(err)
 	}
 	return vec.NewBatch(len(rows), cols...), nil
-}
-
-// IsFile tells whether a name, of a file in the folder of a partition, is one of this provider's.
-func IsFile(name string) bool {
-	for _, kind := range []string{changes, folder} {
-		if _, ok := state.VersionOf(filepath.Base(name), kind); ok {
-			return true
-		}
-	}
-	return false
 }
 
 // count goes through the whole tree.
