@@ -43,6 +43,9 @@ type Inference struct {
 
 // NewInference starts without records.
 func NewInference(opts Options) (*Inference, error) {
+	if err := textrecord.CheckRatio("csv", opts.SamplingRatio); err != nil {
+		return nil, err
+	}
 	inf := &Inference{opts: opts, m: newMachine(&opts)}
 	if !opts.InferTypes {
 		return inf, nil

@@ -3,10 +3,10 @@ package csvrow
 import (
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/textrecord"
@@ -85,6 +85,7 @@ type Options struct {
 	TrimLeftWrite  bool
 	TrimRightWrite bool
 	EmptyWritten   string // what an empty value is written as
+	Extension      string // of the names of files, without a dot
 }
 
 // DefaultOptions are the options that hold when a user sets none.
@@ -93,7 +94,7 @@ func DefaultOptions() Options {
 		CorruptColumn: "_corrupt_record", Zone: time.UTC, Now: time.Now,
 		Sep: ",", Quote: '"', Escape: '\\', MaxColumns: 20480, MaxChars: -1, EnforceSchema: true,
 		NaN: "NaN", PosInf: "Inf", NegInf: "-Inf", Prune: true, PreferDate: true, SamplingRatio: 1,
-		EscapeQuotes: true, TrimLeftWrite: true, TrimRightWrite: true, EmptyWritten: `""`,
+		EscapeQuotes: true, TrimLeftWrite: true, TrimRightWrite: true, EmptyWritten: `""`, Extension: "csv",
 	}
 }
 
@@ -115,14 +116,7 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 	}
 	p.Word("mode", func(s string) { o.Mode = textrecord.ParseMode(s) })
 	p.Word("columnNameOfCorruptRecord", func(s string) { o.CorruptColumn = s })
-	p.Word("timeZone", func(s string) {
-		loc, ok := datetime.ParseZone(s)
-		if !ok {
-			p.Fail(errclass.New("INVALID_TIMEZONE", "timeZone", s))
-			return
-		}
-		o.Zone = loc
-	})
+	p.Zone("timeZone", &o.Zone)
 	sep := func(s string) { o.Sep = separator(&p, s) }
 	p.Word("delimiter", sep)
 	p.Word("sep", sep)
@@ -146,6 +140,8 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 	})
 	p.Number("maxColumns", &o.MaxColumns)
 	p.Number("maxCharsPerColumn", &o.MaxChars)
+	size := 0 // of a buffer that there is none of
+	p.Number("inputBufferSize", &size)
 	p.Flag("header", &o.Header)
 	p.Flag("enforceSchema", &o.EnforceSchema)
 	p.Flag("ignoreLeadingWhiteSpace", &o.TrimLeft)
@@ -168,6 +164,12 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 	p.Flag("inferSchema", &o.InferTypes)
 	p.Flag("preferDate", &o.PreferDate)
 	p.Ratio("samplingRatio", &o.SamplingRatio)
+	p.Word("extension", func(s string) {
+		if strings.IndexFunc(s, func(r rune) bool { return r != '.' && !unicode.IsLetter(r) }) >= 0 {
+			p.Fail(errclass.New("INVALID_PARAMETER_VALUE.EXTENSION", "functionName", errclass.Ident("CSVOptions"), "parameter", errclass.Ident("extension"), "invalidValue", s))
+		}
+		o.Extension = s
+	})
 	p.Flag("quoteAll", &o.QuoteAll)
 	p.Flag("escapeQuotes", &o.EscapeQuotes)
 	return o, p.Err

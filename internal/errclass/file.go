@@ -31,6 +31,7 @@ var fileTable = table{
 	"CANNOT_MERGE_SCHEMAS":                                  {"42KD9", SparkFailure, "The schemas <left> and <right> of two files cannot be merged: a column has types that do not go together. Give a schema."},
 	"UNSUPPORTED_TIME_TYPE":                                 {"0A000", Analysis, "The format does not support the type TIME; cast the column to STRING."},
 	"EMPTY_SCHEMA_NOT_SUPPORTED_FOR_DATASOURCE":             {"0A000", Analysis, "The format <format> cannot store rows without columns."},
+	"FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER":              {"KD001", SparkFailure, "The file <path> cannot be read: its footer is damaged or of another format. Set ignoreCorruptFiles to skip such files."},
 	"USER_SPECIFIED_AND_ACTUAL_SCHEMA_MISMATCH":             {"42K03", Analysis, "The schema given (<schema>) is not that of the source (<actualSchema>); leave it away."},
 	"DATA_SOURCE_TABLE_SCHEMA_MISMATCH":                     {"42KD1", Analysis, "The schema given (<tableSchema>) is not that of the source (<dsSchema>)."},
 	"STORED_METADATA_MISMATCH":                              {"XX000", SparkFailure, "The metadata log <path> cannot be read: <reason>"},

@@ -37,6 +37,7 @@ var functionTable = table{
 	"INVALID_PARAMETER_VALUE.BOOLEAN":                                        {"22023", Analysis, "The argument <parameter> of <functionName> is invalid: a boolean literal is wanted, not <invalidValue>."},
 	"NEGATIVE_VALUES_IN_FREQUENCY_EXPRESSION":                                {"22003", Runtime, "The frequency <frequencyExpression> has the negative value <negativeValue>."},
 	"COMPARATOR_RETURNS_NULL":                                                {"22004", Runtime, "The comparator of <function> gave NULL; it must give a negative number, 0 or a positive number."},
+	"INVALID_PARAMETER_VALUE.EXTENSION":                                      {"22023", IllegalArgument, "The option <parameter> of <functionName> is invalid: <invalidValue> must have no other characters than letters."},
 	"INVALID_PARAMETER_VALUE.CHARSET":                                        {"22023", IllegalArgument, "The argument <parameter> of <functionName> is invalid: the charset must be one of <charsets>, not <charset>."},
 	"INVALID_PARAMETER_VALUE.TIME_UNIT":                                      {"22023", IllegalArgument, "The argument <parameter> of <functionName> is invalid: a unit from HOUR to MICROSECOND is wanted, not <invalidValue>."},
 	"INVALID_PARAMETER_VALUE.DATETIME_UNIT":                                  {"22023", Parse, "The argument <parameter> of <functionName> is invalid: a unit without quotes is wanted, such as DAY, not <invalidValue>."},

@@ -46,6 +46,9 @@ type shape struct {
 
 // NewInference starts without records.
 func NewInference(opts Options) (*Inference, error) {
+	if err := textrecord.CheckRatio("json", opts.SamplingRatio); err != nil {
+		return nil, err
+	}
 	inf := &Inference{}
 	return inf, inf.scanner.init(opts)
 }
@@ -117,11 +120,11 @@ func (inf *Inference) Merge(other *Inference) {
 
 // Schema is what holds all records: fields sorted by name, with the column for corrupt records when there were any.
 func (inf *Inference) Schema() types.StructType {
-	if inf.opts.SingleVariantColumn != "" {
+	if inf.opts.SingleVariant {
 		return types.Struct(types.NewField(inf.opts.SingleVariantColumn, types.Variant))
 	}
 	s := inf.root.structType(inf.opts)
-	if !inf.corrupt || s.Index(inf.opts.CorruptColumn) >= 0 {
+	if !inf.corrupt || inf.opts.CorruptColumn == "" || s.Index(inf.opts.CorruptColumn) >= 0 {
 		return s
 	}
 	s.Fields = append(s.Fields, types.NewField(inf.opts.CorruptColumn, types.String))
@@ -135,6 +138,9 @@ func sortFields(f []types.Field) {
 
 // value reads a value into a shape.
 func (inf *Inference) value(text []byte, i int, to *shape, depth int) int {
+	if inf.limited && inf.tooLong(text, i) {
+		return -1
+	}
 	switch text[i] {
 	case '{':
 		return inf.objectShape(text, i+1, to, depth+1)
@@ -167,8 +173,12 @@ func (inf *Inference) value(text []byte, i int, to *shape, depth int) int {
 	return next
 }
 
+// textKind is what a text is. An empty one stands for null: some programs write that.
 func (inf *Inference) textKind(str []byte) seen {
-	if !inf.opts.InferTimestamp || len(str) == 0 {
+	if len(str) == 0 {
+		return sawNull
+	}
+	if !inf.opts.InferTimestamp {
 		return sawString
 	}
 	if !inf.times.Plain() {

@@ -153,7 +153,7 @@ func (s *scanner) mapKey(text []byte, i int) (name []byte, next int, ok bool) {
 		return s.str(text, i)
 	}
 	from := i
-	for s.opts.UnquotedNames && (text[i] == '_' || text[i] == '$' || text[i] >= 0x80 || isAlnum(text[i])) {
+	for s.opts.UnquotedNames && isWord(text[i]) {
 		i++
 	}
 	return text[from:i], i, i > from

@@ -1,6 +1,7 @@
 package jsonrow
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -32,6 +33,8 @@ type Options struct {
 	UnquotedControls  bool
 	PartialResults    bool // a bad field spoils only itself
 	MaxDepth          int
+	MaxNumber         int // characters of a number
+	MaxText           int // characters of a string
 
 	// OneRecord is how functions read a text: it is one record, so an array is none; numbers become texts as Java prints doubles.
 	OneRecord bool
@@ -39,6 +42,7 @@ type Options struct {
 	// For inference.
 	PrimitivesAsString, PrefersDecimal, InferTimestamp, DropAllNull bool
 	SamplingRatio                                                   float64
+	SingleVariant                                                   bool // the schema is one VARIANT
 	SingleVariantColumn                                             string
 
 	// For writing.
@@ -51,7 +55,7 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		CorruptColumn: "_corrupt_record", Zone: time.UTC, Now: time.Now,
-		SingleQuotes: true, NonNumeric: true, PartialResults: true, MaxDepth: 1000,
+		SingleQuotes: true, NonNumeric: true, PartialResults: true, MaxDepth: 1000, MaxNumber: 1000, MaxText: math.MaxInt32,
 		SamplingRatio: 1, IgnoreNulls: true,
 	}
 }
@@ -73,7 +77,7 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 		o.PartialResults = conf(setting.JSONPartialResults) != "false"
 	}
 	p.Word("columnNameOfCorruptRecord", func(s string) { o.CorruptColumn = s })
-	sessionZone(&p, "timeZone", &o.Zone)
+	p.Zone("timeZone", &o.Zone)
 	p.Word("timestampFormat", func(s string) { o.TimestampFormat = s })
 	p.Word("timestampNTZFormat", func(s string) { o.TimestampNTZFormat = s })
 	p.Word("dateFormat", func(s string) { o.DateFormat = s })
@@ -90,7 +94,9 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 	p.Flag("prefersDecimal", &o.PrefersDecimal)
 	p.Flag("inferTimestamp", &o.InferTimestamp)
 	p.Flag("dropFieldIfAllNull", &o.DropAllNull)
-	p.Word("singleVariantColumn", func(s string) { o.SingleVariantColumn = s })
+	p.Word("singleVariantColumn", func(s string) { o.SingleVariant, o.SingleVariantColumn = true, s })
+	p.Number("maxNumLen", &o.MaxNumber)
+	p.Number("maxStringLen", &o.MaxText)
 	p.Flag("ignoreNullFields", &o.IgnoreNulls)
 	p.Flag("pretty", &o.Pretty)
 	p.Flag("writeNonAsciiCharacterAsCodePoint", &o.WriteNonASCIICodes)
@@ -107,17 +113,4 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 
 func (o Options) formats() datetime.Formats {
 	return datetime.Formats{Timestamp: o.TimestampFormat, TimestampNTZ: o.TimestampNTZFormat, Date: o.DateFormat, Fallback: o.Fallback, Now: o.Now}
-}
-
-func sessionZone(p *textrecord.Options, key string, to **time.Location) {
-	s, ok := p.Get(key)
-	if !ok {
-		return
-	}
-	loc, ok := datetime.ParseZone(s)
-	if !ok {
-		p.Bad(key, s, "it must be a region such as Europe/Berlin or an offset such as +01:00.")
-		return
-	}
-	*to = loc
 }

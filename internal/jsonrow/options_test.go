@@ -75,10 +75,23 @@ func TestFailFast(t *testing.T) {
 }
 
 func TestBadOptions(t *testing.T) {
-	for k, v := range map[string]string{"allowComments": "maybe", "samplingRatio": "0", "maxNestingDepth": "x", "timeZone": "Mars/Phobos"} {
+	for k, v := range map[string]string{"allowComments": "maybe", "samplingRatio": "x", "maxNestingDepth": "x", "maxNumLen": "x"} {
 		_, err := ParseOptions(func(key string) (string, bool) { return v, key == k }, nil, nil)
 		if !errclass.Has(err, "INVALID_OPTION_VALUE") || !strings.Contains(err.Error(), k) {
 			t.Errorf("%s=%s: %v", k, v, err)
+		}
+	}
+}
+
+// The share of records that are looked at matters only where they are.
+func TestBadRatio(t *testing.T) {
+	for _, ratio := range []string{"0", "-1", "NaN"} {
+		o := options(t, "samplingRatio", ratio)
+		if _, err := NewInference(o); !errclass.Has(err, "INVALID_OPTION_VALUE") {
+			t.Errorf("%s: %v", ratio, err)
+		}
+		if _, err := NewReader(newSchema(t, "a INT"), o); err != nil {
+			t.Errorf("%s: %v", ratio, err)
 		}
 	}
 }

@@ -43,8 +43,7 @@ func NewReader(schema types.StructType, opts Options) (*Reader, error) {
 		return nil, err
 	}
 	r.root, r.cols = root, vec.NewBuilders(schema)
-	r.single = opts.SingleVariantColumn != "" && len(data.Fields) == 1 && data.Fields[0].Name == opts.SingleVariantColumn &&
-		data.Fields[0].Type == types.DataType(types.Variant)
+	r.single = opts.SingleVariant && len(data.Fields) == 1 && data.Fields[0].Type == types.DataType(types.Variant)
 	return r, r.scanner.init(opts)
 }
 
@@ -143,7 +142,7 @@ func (r *Reader) Document(text []byte, end int) error {
 		return nil
 	}
 	if r.single {
-		if next, ok := r.variantColumn(text, i, r.cols[r.full[0]], 0); !ok || r.skip(text, next) < end {
+		if _, ok := r.variantColumn(text, i, r.cols[r.full[0]], 0); !ok {
 			return r.finishBad(text[:end], r.rows, false)
 		}
 		r.fill()

@@ -3,6 +3,7 @@ package jsonrow
 import (
 	"encoding/binary"
 	"math/bits"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/millrace/millrace/internal/datetime"
@@ -19,6 +20,7 @@ import (
 type scanner struct {
 	printed  []byte // scratch
 	mode     textrecord.Mode
+	limited  bool // options bound numbers or strings
 	blanks   *[256]bool
 	comments bool
 	opts     Options
@@ -48,6 +50,8 @@ var documentBlanks = [256]bool{' ': true, '\t': true, '\n': true, '\r': true}
 func (s *scanner) init(opts Options) error {
 	s.mode, s.opts, s.comments = opts.Mode, opts, opts.Comments
 	s.blanks = &lineBlanks
+	most := DefaultOptions()
+	s.limited = opts.MaxNumber > 0 && opts.MaxNumber < most.MaxNumber || opts.MaxText > 0 && opts.MaxText < most.MaxText
 	if s.opts.MaxDepth <= 0 {
 		s.opts.MaxDepth = 1000
 	}
@@ -125,7 +129,7 @@ func (s *scanner) name(text []byte, i int) (name []byte, next int) {
 		}
 		return name, i
 	case s.opts.UnquotedNames:
-		for text[i] == '_' || text[i] == '$' || text[i] >= utf8.RuneSelf || isAlnum(text[i]) {
+		for isWord(text[i]) {
 			i++
 		}
 		if i > start {
@@ -135,8 +139,9 @@ func (s *scanner) name(text []byte, i int) (name []byte, next int) {
 	return nil, -1
 }
 
-func isAlnum(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+// isWord tells what a name without quotes may consist of.
+func isWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c != 0 && strings.IndexByte("_$@#*-+\x7f", c) >= 0
 }
 
 // again reads a field that the object had before: the last value counts, unless it does not fit.
@@ -261,7 +266,7 @@ func (s *scanner) escaped(text []byte, i int) (str []byte, next int, ok bool) {
 			}
 			b = utf8.AppendRune(b, r)
 		default:
-			if c == '\'' && s.opts.SingleQuotes && quote == '\'' || s.opts.BackslashAnything && c >= ' ' {
+			if c == '\'' && s.opts.SingleQuotes || s.opts.BackslashAnything && c >= ' ' {
 				b = append(b, c)
 				continue
 			}
@@ -288,8 +293,30 @@ func hex4(text []byte, i int) rune {
 	return r
 }
 
+// tooLong tells whether the number or string at i has more digits or characters than options allow.
+func (s *scanner) tooLong(text []byte, i int) bool {
+	switch c := text[i]; {
+	case c == '"' || c == '\'' && s.opts.SingleQuotes:
+		str, _, ok := s.str(text, i)
+		return ok && utf8.RuneCount(str) > s.opts.MaxText
+	case numberStart(c):
+		next, _ := s.number(text, i)
+		digits := 0
+		for ; i < next; i++ {
+			if text[i]-'0' <= 9 {
+				digits++
+			}
+		}
+		return digits > s.opts.MaxNumber
+	}
+	return false
+}
+
 // skipValue reads any value and keeps nothing of it.
 func (s *scanner) skipValue(text []byte, i, depth int) int {
+	if s.limited && s.tooLong(text, i) {
+		return -1
+	}
 	switch c := text[i]; c {
 	case '"':
 		_, next, _ := s.str(text, i)

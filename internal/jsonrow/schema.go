@@ -168,6 +168,16 @@ func Unsupported(s types.StructType, format string) error {
 	return nil
 }
 
+// Unwritable is Unsupported for columns that are only written: keys of maps may be of any type then.
+func Unwritable(s types.StructType, format string) error {
+	for _, f := range s.Fields {
+		if types.Contains(f.Type, func(t types.DataType) bool { return t == types.CalendarInterval }) {
+			return unsupported(f.Type, format, f.Name)
+		}
+	}
+	return nil
+}
+
 // holds tells whether a value of a kind is in the type somewhere.
 func (c *conv) holds(k kind) bool {
 	if c.kind == k || c.elem != nil && c.elem.holds(k) {

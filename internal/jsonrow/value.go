@@ -18,6 +18,9 @@ import (
 // value reads a value of type c at i, where no blank stands, and appends it to out. ok is false when the value does not fit: then
 // nothing was appended. Depth counts the objects and arrays around it.
 func (s *scanner) value(text []byte, i int, c *conv, out *vec.Builder, depth int) (next int, ok bool) {
+	if s.limited && s.tooLong(text, i) {
+		return -1, false
+	}
 	first := text[i]
 	if c.kind == kVariant {
 		return s.variantColumn(text, i, out, depth)

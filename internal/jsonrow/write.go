@@ -10,6 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/interval"
 	"github.com/millrace/millrace/internal/numtext"
+	"github.com/millrace/millrace/internal/textrecord"
 	"github.com/millrace/millrace/internal/variant"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -317,6 +318,9 @@ func (w *Writer) appendText(b []byte, s string) []byte {
 
 // appendText prints a string with its quotes. With codes all characters beyond ASCII are printed by their numbers.
 func appendText(b []byte, s string, codes bool) []byte {
+	if !utf8.ValidString(s) {
+		s = string(textrecord.Valid([]byte(s)))
+	}
 	b = append(b, '"')
 	from := 0
 	for i := 0; i < len(s); i++ {

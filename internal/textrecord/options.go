@@ -3,7 +3,9 @@ package textrecord
 import (
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 )
 
@@ -63,15 +65,39 @@ func (p *Options) Number(key string, to *int) {
 	*to = int(n)
 }
 
-// Ratio reads the share of records that are looked at.
+const ratioWanted = "it must be a number greater than 0 and at most 1."
+
+// Ratio reads the share of records that are looked at to find the schema.
 func (p *Options) Ratio(key string, to *float64) {
 	s, ok := p.Get(key)
 	if !ok {
 		return
 	}
 	r, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(r > 0) {
-		p.Bad(key, s, "it must be a number greater than 0 and at most 1.")
+	if err != nil {
+		p.Bad(key, s, ratioWanted)
 	}
 	*to = r
+}
+
+// CheckRatio refuses a share of which nothing is known, or none. It matters only where a schema is looked for.
+func CheckRatio(format string, r float64) error {
+	if r > 0 {
+		return nil
+	}
+	return errclass.New("INVALID_OPTION_VALUE", "option", "samplingRatio", "format", format, "value", strconv.FormatFloat(r, 'g', -1, 64), "requirement", ratioWanted)
+}
+
+// Zone reads a time zone.
+func (p *Options) Zone(key string, to **time.Location) {
+	s, ok := p.Get(key)
+	if !ok {
+		return
+	}
+	loc, ok := datetime.ParseZone(s)
+	if !ok {
+		p.Fail(errclass.New("INVALID_TIMEZONE", "timeZone", s))
+		return
+	}
+	*to = loc
 }

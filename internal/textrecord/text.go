@@ -3,6 +3,8 @@ package textrecord
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // Clip shortens a record for a message.
@@ -25,7 +27,11 @@ func Valid(text []byte) []byte {
 	if utf8.Valid(text) {
 		return text
 	}
-	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
+	out, err := unicode.UTF8.NewDecoder().Bytes(text) // one sign for each wrong byte, or for the bytes that begin a character and do not end it
+	if err != nil {
+		return bytes.ToValidUTF8(text, []byte("\uFFFD"))
+	}
+	return out
 }
 
 // LineEnd is the position of the line break at or after i, or end.

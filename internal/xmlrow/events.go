@@ -35,6 +35,9 @@ const maxDepth = 10_000
 
 var (
 	errNoElement = errors.New("there is no element")
+	errOutside   = errors.New("something is outside of the element that is the document")
+	errLate      = errors.New("the XML declaration is not at the start of the text")
+	errTwice     = errors.New("an element has an attribute twice")
 	errTooDeep   = errors.New("elements are nested too deeply")
 )
 
@@ -62,16 +65,54 @@ func (ev *events) peek() *event {
 	return &ended
 }
 
-// decoder starts reading a text.
-func decoder(text []byte) *xml.Decoder {
+// document is a text on the way through it: elements that are no records must be well-formed, too.
+type document struct {
+	dec  *xml.Decoder
+	opts *Options
+	open []string
+	// begun is set behind the first thing of the text, done behind the first element that no other is around.
+	begun, done bool
+}
+
+func newDocument(text []byte, o *Options) *document {
 	dec := xml.NewDecoder(bytes.NewReader(text))
 	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 by now
-	return dec
+	return &document{dec: dec, opts: o}
+}
+
+// start passes the start of an element.
+func (d *document) start(t xml.StartElement) error {
+	if len(d.open) == 0 && d.done {
+		return errOutside
+	}
+	for i, a := range t.Attr {
+		for _, b := range t.Attr[:i] {
+			if a.Name == b.Name {
+				return errTwice
+			}
+		}
+	}
+	if len(d.open) >= maxDepth {
+		return errTooDeep
+	}
+	d.open = append(d.open, t.Name.Space+":"+t.Name.Local)
+	return nil
+}
+
+// end passes the end of an element.
+func (d *document) end(t xml.EndElement) error {
+	last := len(d.open) - 1
+	if last < 0 || d.open[last] != t.Name.Space+":"+t.Name.Local {
+		return &xml.SyntaxError{Msg: "an element is closed by </" + t.Name.Local + ">"}
+	}
+	d.open = d.open[:last]
+	d.done = d.done || last == 0
+	return nil
 }
 
 // read reads the first element of a text, reusing ev's memory.
 func (ev *events) read(text []byte, o *Options) error {
-	err := ev.find(decoder(text), o, "")
+	err := ev.find(newDocument(text, o), "")
 	if err == io.EOF {
 		return errNoElement
 	}
@@ -79,34 +120,48 @@ func (ev *events) read(text []byte, o *Options) error {
 }
 
 // find reads the next element of a name, or with no name the next one. The error is io.EOF when there is none.
-func (ev *events) find(dec *xml.Decoder, o *Options, name string) error {
+func (ev *events) find(d *document, name string) error {
 	for {
-		t, err := dec.RawToken()
+		t, err := d.dec.RawToken()
 		if err != nil {
 			return err
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			if name == "" || o.name(t.Name) == name {
-				return ev.element(dec, o, t)
+			if name == "" || d.opts.name(t.Name) == name {
+				return ev.element(d, t)
+			}
+			err = d.start(t)
+		case xml.EndElement:
+			err = d.end(t)
+		case xml.ProcInst:
+			if t.Target == "xml" && d.begun {
+				err = errLate
 			}
 		case xml.CharData:
-			if name == "" && len(bytes.TrimSpace(t)) > 0 {
-				return errNoElement
+			if len(d.open) == 0 && len(bytes.TrimSpace(t)) > 0 {
+				err = errOutside
 			}
 		}
+		if err != nil {
+			return err
+		}
+		d.begun = true
 	}
 }
 
 // element reads an element to its end.
-func (ev *events) element(dec *xml.Decoder, o *Options, start xml.StartElement) error {
+func (ev *events) element(d *document, start xml.StartElement) error {
 	ev.list, ev.at = ev.list[:0], 0
 	joins := false
-	var open []string
+	o, around := d.opts, len(d.open)
 	var t xml.Token = start
 	for {
 		switch t := t.(type) {
 		case xml.StartElement:
+			if err := d.start(t); err != nil {
+				return err
+			}
 			e := event{kind: startElement, name: o.name(t.Name)}
 			for _, a := range t.Attr {
 				if !o.ExcludeAttribute {
@@ -114,18 +169,13 @@ func (ev *events) element(dec *xml.Decoder, o *Options, start xml.StartElement) 
 				}
 			}
 			ev.list = append(ev.list, e)
-			if open = append(open, e.name); len(open) > maxDepth {
-				return errTooDeep
-			}
 			joins = false
 		case xml.EndElement:
-			name := o.name(t.Name)
-			last := len(open) - 1
-			if open[last] != name {
-				return &xml.SyntaxError{Msg: "an element is closed by </" + name + ">"}
+			if err := d.end(t); err != nil {
+				return err
 			}
-			ev.list = append(ev.list, event{kind: endElement, name: name})
-			if open = open[:last]; last == 0 {
+			ev.list = append(ev.list, event{kind: endElement, name: o.name(t.Name)})
+			if len(d.open) == around {
 				return nil
 			}
 			joins = false
@@ -140,7 +190,7 @@ func (ev *events) element(dec *xml.Decoder, o *Options, start xml.StartElement) 
 			joins = false
 		}
 		var err error
-		if t, err = dec.RawToken(); err == io.EOF {
+		if t, err = d.dec.RawToken(); err == io.EOF {
 			return io.ErrUnexpectedEOF
 		} else if err != nil {
 			return err

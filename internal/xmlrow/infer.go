@@ -25,6 +25,9 @@ type Inference struct {
 
 // NewInference starts without records.
 func NewInference(opts Options) (*Inference, error) {
+	if err := textrecord.CheckRatio("xml", opts.SamplingRatio); err != nil {
+		return nil, err
+	}
 	inf := &Inference{opts: opts}
 	f := opts.formats()
 	var err error
@@ -41,9 +44,9 @@ func (inf *Inference) Record(text []byte) error {
 // Document looks at the records of a text: the elements named by the option rowTag.
 func (inf *Inference) Document(text []byte) error {
 	text = textrecord.Valid(text)
-	dec := decoder(text)
+	doc := newDocument(text, &inf.opts)
 	for {
-		err := inf.ev.find(dec, &inf.opts, inf.opts.RowTag)
+		err := inf.ev.find(doc, inf.opts.RowTag)
 		if err == io.EOF {
 			return nil
 		}
@@ -82,8 +85,8 @@ func (inf *Inference) take(text []byte, err error) error {
 
 // Schema is the schema of the records so far.
 func (inf *Inference) Schema() types.StructType {
-	if name := inf.opts.SingleVariantColumn; name != "" {
-		return types.Struct(types.NewField(name, types.Variant))
+	if inf.opts.SingleVariant {
+		return types.Struct(types.NewField(inf.opts.SingleVariantColumn, types.Variant))
 	}
 	var s types.StructType
 	if inf.root != nil {

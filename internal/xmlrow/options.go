@@ -28,6 +28,7 @@ type Options struct {
 	IgnoreSpaces        bool // around values
 	IgnoreNamespace     bool
 	WildcardColumn      string // takes the elements that no other column takes
+	SingleVariant       bool   // the schema is one VARIANT
 	SingleVariantColumn string
 	CaseSensitive       bool
 
@@ -75,7 +76,6 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 		{"attributePrefix", &o.AttributePrefix},
 		{"valueTag", &o.ValueTag},
 		{"wildcardColName", &o.WildcardColumn},
-		{"singleVariantColumn", &o.SingleVariantColumn},
 		{"timestampFormat", &o.TimestampFormat},
 		{"timestampNTZFormat", &o.TimestampNTZFormat},
 		{"dateFormat", &o.DateFormat},
@@ -86,6 +86,7 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 	for _, w := range words {
 		p.Word(w.key, func(s string) { *w.to = s })
 	}
+	p.Word("singleVariantColumn", func(s string) { o.SingleVariant, o.SingleVariantColumn = true, s })
 	p.Word("rowTag", func(s string) { o.RowTag = s })
 	p.Word("rootTag", func(s string) { o.RootTag = s })
 	p.Word("nullValue", func(s string) { o.NullValue, o.HasNullValue = s, true })
@@ -96,12 +97,14 @@ func ParseOptions(get func(key string) (string, bool), conf func(key string) str
 	p.Flag("prefersDecimal", &o.PrefersDecimal)
 	p.Flag("validateName", &o.ValidateName)
 	p.Ratio("samplingRatio", &o.SamplingRatio)
-	if s, ok := get("timeZone"); ok {
-		loc, ok := datetime.ParseZone(s)
-		if !ok {
-			p.Bad("timeZone", s, "it must be a region such as Europe/Berlin or an offset such as +01:00.")
+	p.Zone("timeZone", &o.Zone)
+	if o.ValueTag == "" {
+		p.Bad("valueTag", "", "it must not be empty.")
+	}
+	for key, s := range map[string]string{"rootTag": o.RootTag, "declaration": o.Declaration} {
+		if strings.ContainsAny(s, "<>") {
+			p.Bad(key, s, "it must not have angle brackets.")
 		}
-		o.Zone = loc
 	}
 	if _, ok := get("rowValidationXSDPath"); ok {
 		p.Fail(errclass.New("UNSUPPORTED_FEATURE.OPERATOR", "operator", "the option rowValidationXSDPath of the format xml"))

@@ -1,7 +1,6 @@
 package xmlrow
 
 import (
-	"encoding/xml"
 	"errors"
 	"io"
 
@@ -25,7 +24,7 @@ type Reader struct {
 	rows    int
 	ev      events
 	text    []byte
-	dec     *xml.Decoder // of text
+	doc     *document // text, as far as it was read
 	build   variant.Builder
 }
 
@@ -46,8 +45,7 @@ func NewReader(schema types.StructType, opts Options) (*Reader, error) {
 	if r.root, err = compile(data, &r.opts, ""); err != nil {
 		return nil, err
 	}
-	r.single = opts.SingleVariantColumn != "" && len(data.Fields) == 1 && data.Fields[0].Name == opts.SingleVariantColumn &&
-		data.Fields[0].Type == types.DataType(types.Variant)
+	r.single = opts.SingleVariant && len(data.Fields) == 1 && data.Fields[0].Type == types.DataType(types.Variant)
 	r.cols = vec.NewBuilders(schema)
 	r.times, err = opts.formats().NewReader(opts.Zone)
 	return r, err
@@ -75,22 +73,22 @@ func (r *Reader) Record(text []byte) error {
 // Open begins a text of which the elements named by the option rowTag are records.
 func (r *Reader) Open(text []byte) {
 	r.text = textrecord.Valid(text)
-	r.dec = decoder(r.text)
+	r.doc = newDocument(r.text, &r.opts)
 }
 
 // Next reads the next record of the text that was opened; more is false when there is none. A text that stops being XML has no more
 // records but a bad one. The text of a bad record is the whole text.
 func (r *Reader) Next() (more bool, err error) {
-	if r.dec == nil {
+	if r.doc == nil {
 		return false, nil
 	}
-	found := r.ev.find(r.dec, &r.opts, r.opts.RowTag)
+	found := r.ev.find(r.doc, r.opts.RowTag)
 	if found == io.EOF {
-		r.dec = nil
+		r.doc = nil
 		return false, nil
 	}
 	if found != nil {
-		r.dec = nil
+		r.doc = nil
 	}
 	return true, r.take(r.text, found)
 }

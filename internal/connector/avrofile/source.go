@@ -49,7 +49,7 @@ func (k Kind) Prepare(req source.Request) (files.Decoder, error) {
 	any, err := files.Flag(req, "ignoreExtension", true)
 	d.byExtension = !any
 	if err == nil {
-		d.ignoreCorrupt, err = files.Flag(req, "ignoreCorruptFiles", req.Env.Conf != nil && req.Env.Conf(setting.IgnoreCorruptFiles) == "true")
+		d.ignoreCorrupt, err = files.IgnoresCorrupt(req)
 	}
 	d.match.CaseSensitive = req.Env.Conf != nil && req.Env.Conf(setting.CaseSensitive) == "true"
 	return d, err
@@ -116,7 +116,7 @@ func (d *decoder) Infer(ctx context.Context, list []*files.File) (types.StructTy
 			continue
 		}
 		if err != nil {
-			return types.StructType{}, false, files.InferError(f, err)
+			return types.StructType{}, false, files.InferError(f, err, false)
 		}
 		s = h.schema
 	}

@@ -23,7 +23,7 @@ func (SinkKind) Prepare(req sink.Request) (filesink.Encoder, error) {
 	if e.opts, err = csvrow.ParseOptions(req.Options.Get, req.Env.Conf, req.Env.Zone); err != nil {
 		return nil, err
 	}
-	e.text, err = filesink.ParseTextOptions(req, ".csv")
+	e.text, err = filesink.ParseTextOptions(req, "."+e.opts.Extension)
 	return e, err
 }
 

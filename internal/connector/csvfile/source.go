@@ -27,6 +27,12 @@ func (Kind) Prepare(req source.Request) (files.Decoder, error) {
 	if req.Env.Now != nil {
 		d.opts.Now = req.Env.Now
 	}
+	if _, err := files.CodecOption(req.Options.Get); err != nil {
+		return nil, err
+	}
+	if d.ignoreCorrupt, err = files.IgnoresCorrupt(req); err != nil {
+		return nil, err
+	}
 	if d.text.Encoding, err = files.EncodingOption(req.Options.Get, "csv"); err != nil {
 		return nil, err
 	}
@@ -39,6 +45,8 @@ type decoder struct {
 	opts csvrow.Options
 	text files.TextOptions
 	data types.StructType // the columns of the files, set by Check
+	// ignoreCorrupt says that files which cannot be read have no part in the schema.
+	ignoreCorrupt bool
 }
 
 // Fixed implements files.Decoder.
@@ -134,8 +142,8 @@ func (d *decoder) Infer(ctx context.Context, list []*files.File) (types.StructTy
 		if inf.Done() {
 			break
 		}
-		if err := d.inferFile(ctx, f, inf); err != nil {
-			return types.StructType{}, false, files.InferError(f, err)
+		if err := files.InferError(f, d.inferFile(ctx, f, inf), d.ignoreCorrupt); err != nil {
+			return types.StructType{}, false, err
 		}
 	}
 	return inf.Schema(), len(list) > 0, nil

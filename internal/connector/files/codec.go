@@ -79,7 +79,7 @@ func FindCodec(name string) (*Codec, error) {
 		name = short
 	}
 	name = strings.ToLower(name)
-	if name == "" || name == "none" || name == "uncompressed" {
+	if name == "none" || name == "uncompressed" {
 		return nil, nil
 	}
 	if c := codecs[name]; c != nil {
@@ -87,6 +87,17 @@ func FindCodec(name string) (*Codec, error) {
 	}
 	return nil, errclass.New("CODEC_NOT_AVAILABLE.WITH_AVAILABLE_CODECS_SUGGESTION", "codecName", name,
 		"availableCodecs", "bzip2, deflate, gzip, lz4, none, snappy, uncompressed, zstd")
+}
+
+// CodecOption is the codec that the option compression or codec names. Readers go by the names of files, but the option must be right.
+func CodecOption(get func(key string) (string, bool)) (*Codec, error) {
+	name, ok := get("compression")
+	if !ok {
+		if name, ok = get("codec"); !ok {
+			return nil, nil
+		}
+	}
+	return FindCodec(name)
 }
 
 // Writer compresses what is written to it into w.

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/internal/amount"
-	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/interval"
 	"github.com/millrace/millrace/internal/setting"
+	"github.com/millrace/millrace/internal/textrecord"
 	"github.com/millrace/millrace/source"
 )
 
@@ -46,7 +46,13 @@ func parseReadOptions(req source.Request) (o readOptions, err error) {
 	o.recursive = p.flag("recursiveFileLookup", false)
 	o.ignoreMissing = p.flag("ignoreMissingFiles", p.conf(setting.IgnoreMissingFiles) == "true")
 	o.ignoreCorrupt = p.flag("ignoreCorruptFiles", p.conf(setting.IgnoreCorruptFiles) == "true")
-	o.before, o.after = p.when("modifiedBefore"), p.when("modifiedAfter")
+	zone := p.req.Env.Zone
+	text := textrecord.Options{Get: req.Options.Get}
+	text.Zone("timeZone", &zone)
+	if text.Err != nil {
+		return o, text.Err
+	}
+	o.before, o.after = p.when("modifiedBefore", zone), p.when("modifiedAfter", zone)
 	o.basePath, _ = req.Options.Get("basePath")
 	o.caseSensitive = p.conf(setting.CaseSensitive) == "true"
 	o.inferParts = p.conf(setting.PartitionInference) != "false"
@@ -191,25 +197,23 @@ func parseDuration(s string) (time.Duration, error) {
 }
 
 // when reads a time of the options modifiedBefore and modifiedAfter, in the session's zone.
-func (p *optionReader) when(key string) time.Time {
+func (p *optionReader) when(key string, zone *time.Location) time.Time {
 	s, ok := p.req.Options.Get(key)
 	if !ok {
 		return time.Time{}
-	}
-	zone := p.req.Env.Zone
-	if z, ok := p.req.Options.Get("timeZone"); ok {
-		loc, known := datetime.ParseZone(z)
-		if !known {
-			p.value("timeZone", z, "it must be a region such as Europe/Berlin or an offset such as +01:00.")
-			return time.Time{}
-		}
-		zone = loc
 	}
 	t, ok := parseInstant(s, zone)
 	if !ok {
 		p.value(key, s, "it must be a time like 2026-01-31T12:00:00.")
 	}
 	return t
+}
+
+// IgnoresCorrupt tells whether files that cannot be read are passed over.
+func IgnoresCorrupt(req source.Request) (bool, error) {
+	p := optionReader{req: req}
+	ignore := p.flag("ignoreCorruptFiles", p.conf(setting.IgnoreCorruptFiles) == "true")
+	return ignore, p.err
 }
 
 // Flag reads a boolean option of a format.

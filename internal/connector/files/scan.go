@@ -327,8 +327,15 @@ func (r *Reader) Close() error {
 	return rows.Close()
 }
 
-// InferError says which file could not be looked at, unless the error is one of the format itself.
-func InferError(f *File, err error) error {
+// InferError says which file could not be looked at, unless the error is one of the format itself. It is nil when nothing was wrong, or when
+// files that cannot be read are ignored.
+func InferError(f *File, err error, ignore bool) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if e, ok := errors.AsType[*errclass.Error](err); ignore && (!ok || errclass.Has(e, "FAILED_READ_FILE")) {
+		return nil
+	}
 	if _, ok := errors.AsType[*errclass.Error](err); ok {
 		return err
 	}

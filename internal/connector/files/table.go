@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -68,8 +69,8 @@ func (f Format) Open(ctx context.Context, req source.Request) (source.Table, err
 		plain := req
 		plain.Options = nil
 		t.fault = err
-		if t.decoder, err = f.Kind.Prepare(plain); err != nil {
-			return nil, err
+		if t.decoder, err = f.Kind.Prepare(plain); err != nil { // it cannot do without options
+			return nil, t.fault
 		}
 		if _, isFixed := t.decoder.Fixed(); !req.Stream || req.Schema == nil && !isFixed {
 			return nil, t.fault
@@ -153,6 +154,9 @@ func (t *Table) findPaths() ([]string, error) {
 		abs, err := absolute(t.opts.basePath)
 		if err != nil {
 			return nil, err
+		}
+		if _, err := t.fsys.Stat(abs); errors.Is(err, fs.ErrNotExist) {
+			return nil, errclass.New("INVALID_OPTION_VALUE", "option", "basePath", "format", t.kind, "value", t.opts.basePath, "requirement", "there is no such directory.")
 		}
 		t.opts.basePath = abs
 	}

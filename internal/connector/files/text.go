@@ -7,8 +7,6 @@ import (
 	"io"
 
 	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 	"golang.org/x/text/transform"
@@ -28,52 +26,12 @@ const maxLine = 1 << 30
 
 // TextOptions say how the bytes of a file become text.
 type TextOptions struct {
-	// Encoding is the name of a character set; empty for UTF-8.
+	// Encoding is the name of a character set; empty for UTF-8, or what the first bytes tell.
 	Encoding string
+	// Raw says that the bytes are the text: nothing is told by the first ones.
+	Raw bool
 	// Sep ends a line; empty for a line feed, a carriage return or both.
 	Sep string
-}
-
-// Whether a byte order mark is looked at, and in which order bytes come without one.
-var utf16BOM, utf32BOM = unicode.UTF16(unicode.BigEndian, unicode.UseBOM), utf32.UTF32(utf32.BigEndian, utf32.UseBOM)
-
-// FindEncoding finds a character set by name; nil stands for UTF-8.
-func FindEncoding(name string) (encoding.Encoding, bool) {
-	switch upper := string(bytes.ToUpper([]byte(name))); upper {
-	case "", "UTF-8", "UTF8", "US-ASCII", "ASCII":
-		return nil, true
-	case "UTF-16", "UTF16":
-		return utf16BOM, true
-	case "UTF-16LE":
-		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), true
-	case "UTF-16BE":
-		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), true
-	case "UTF-32", "UTF32":
-		return utf32BOM, true
-	case "UTF-32LE":
-		return utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM), true
-	case "UTF-32BE":
-		return utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM), true
-	}
-	if e, err := ianaindex.IANA.Encoding(name); err == nil && e != nil {
-		return e, true
-	}
-	if e, err := htmlindex.Get(name); err == nil {
-		return e, true
-	}
-	return nil, false
-}
-
-// EncodingOption is the character set that the option encoding or charset of a format names; empty when there is none.
-func EncodingOption(get func(key string) (string, bool), format string) (string, error) {
-	name, ok := get("encoding")
-	if !ok {
-		name, _ = get("charset")
-	}
-	if _, ok := FindEncoding(name); !ok {
-		return "", errclass.New("INVALID_OPTION_VALUE", "option", "encoding", "format", format, "value", name, "requirement", "there is no character set of that name.")
-	}
-	return name, nil
 }
 
 // LineSepOption is what the option lineSep of a format says; empty when it is not given.
@@ -83,6 +41,22 @@ func LineSepOption(get func(key string) (string, bool), format string) (string, 
 		return "", errclass.New("INVALID_OPTION_VALUE", "option", "lineSep", "format", format, "value", sep, "requirement", "it must not be empty.")
 	}
 	return sep, nil
+}
+
+// EncodedLineSep is what the option lineSep of a format says whose text is in UTF-8 whatever its option encoding: only the end of a line is in that.
+func EncodedLineSep(get func(key string) (string, bool), format string) (string, error) {
+	sep, err := LineSepOption(get, format)
+	if err != nil || sep == "" {
+		return sep, err
+	}
+	name, err := EncodingOption(get, format)
+	if err != nil {
+		return "", err
+	}
+	if enc, _ := FindEncoding(name); enc != nil {
+		sep, err = enc.NewEncoder().String(sep)
+	}
+	return sep, err
 }
 
 // openText opens a file as text: decompressed, in UTF-8, without a byte order mark.
@@ -109,7 +83,7 @@ func openText(f *File, opts TextOptions) (io.Reader, func() error, error) {
 		r = d
 	}
 	enc, _ := FindEncoding(opts.Encoding)
-	if enc == nil && opts.Encoding == "" {
+	if enc == nil && opts.Encoding == "" && !opts.Raw {
 		if r, enc, err = sniff(r); err != nil {
 			return nil, nil, errors.Join(err, closeAll())
 		}
@@ -158,7 +132,7 @@ func CanCut(f *File, opts TextOptions) bool {
 	if enc, _ := FindEncoding(opts.Encoding); enc != nil {
 		return false
 	}
-	if opts.Encoding != "" || f.Size <= textCut {
+	if opts.Encoding != "" || opts.Raw || f.Size <= textCut {
 		return true
 	}
 	// A large file may turn out to be in UTF-16, which cannot be cut at any byte.

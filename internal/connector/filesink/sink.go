@@ -166,6 +166,17 @@ func (s *Sink) prepare() error {
 	if len(s.data) == 0 && len(s.parts) > 0 && s.kind.Name() == "parquet" {
 		return WriteError(s.path, errors.New("a Parquet file needs a column that is no partition column"))
 	}
+	seen := map[string]bool{}
+	for _, f := range s.req.Schema.Fields { // readers find columns by name
+		name := f.Name
+		if s.conf(setting.CaseSensitive) != "true" {
+			name = strings.ToLower(name)
+		}
+		if seen[name] {
+			return errclass.New("COLUMN_ALREADY_EXISTS", "columnName", errclass.Ident(name))
+		}
+		seen[name] = true
+	}
 	enc, err := s.kind.Prepare(s.req)
 	if err != nil {
 		return err

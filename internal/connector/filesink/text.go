@@ -19,25 +19,30 @@ type TextOptions struct {
 	ext      string
 }
 
-// ParseTextOptions reads the options compression, lineSep and encoding.
+// ParseTextOptions reads the options compression, lineSep and encoding of a format. ext is how the names of its files end.
 func ParseTextOptions(req sink.Request, ext string) (TextOptions, error) {
+	o, err := parseTextOptions(req, ext, files.LineSepOption)
+	if err == nil {
+		o.Encoding, err = files.EncodingOption(req.Options.Get, req.Format)
+	}
+	return o, err
+}
+
+// ParseRawOptions is ParseTextOptions for a format whose option encoding is only that of lineSep.
+func ParseRawOptions(req sink.Request, ext string) (TextOptions, error) {
+	return parseTextOptions(req, ext, files.EncodedLineSep)
+}
+
+func parseTextOptions(req sink.Request, ext string, lineSep func(get func(string) (string, bool), format string) (string, error)) (TextOptions, error) {
 	o := TextOptions{Sep: "\n", ext: ext}
-	name, ok := req.Options.Get("compression")
-	if !ok {
-		name, _ = req.Options.Get("codec")
-	}
 	var err error
-	if o.codec, err = files.FindCodec(name); err != nil {
+	if o.codec, err = files.CodecOption(req.Options.Get); err != nil {
 		return o, err
 	}
-	sep, err := files.LineSepOption(req.Options.Get, ext[1:])
-	if err != nil {
-		return o, err
-	}
+	sep, err := lineSep(req.Options.Get, req.Format)
 	if sep != "" {
 		o.Sep = sep
 	}
-	o.Encoding, err = files.EncodingOption(req.Options.Get, ext[1:])
 	return o, err
 }
 

@@ -35,7 +35,7 @@ type encoder struct {
 
 // Check implements filesink.Encoder.
 func (e *encoder) Check(schema types.StructType) error {
-	if err := jsonrow.Unsupported(schema, "JSON"); err != nil {
+	if err := jsonrow.Unwritable(schema, "JSON"); err != nil {
 		return err
 	}
 	_, err := jsonrow.NewWriter(schema, e.opts)

@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"github.com/millrace/millrace/internal/connector/filesink"
-	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/types"
@@ -42,13 +41,6 @@ type encoder struct {
 func (e *encoder) Check(schema types.StructType) error {
 	if err := checkTypes(schema); err != nil {
 		return err
-	}
-	seen := map[string]bool{}
-	for _, f := range schema.Fields { // readers find columns by name
-		if seen[f.Name] {
-			return errclass.New("COLUMN_ALREADY_EXISTS", "columnName", errclass.Ident(f.Name))
-		}
-		seen[f.Name] = true
 	}
 	_, err := fileSchema(schema)
 	return err

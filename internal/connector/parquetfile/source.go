@@ -34,6 +34,9 @@ func (Kind) Prepare(req source.Request) (files.Decoder, error) {
 	}
 	d.caseSensitive = conf(setting.CaseSensitive) == "true"
 	var err error
+	if d.ignoreCorrupt, err = files.IgnoresCorrupt(req); err != nil {
+		return nil, err
+	}
 	d.merge, err = files.Flag(req, "mergeSchema", conf(setting.ParquetMergeSchema) == "true")
 	return d, err
 }
@@ -42,6 +45,7 @@ func (Kind) Prepare(req source.Request) (files.Decoder, error) {
 type decoder struct {
 	caseSensitive bool
 	merge         bool
+	ignoreCorrupt bool // in the search for a schema
 }
 
 // Fixed implements files.Decoder.
@@ -102,7 +106,10 @@ func (d *decoder) Infer(ctx context.Context, list []*files.File) (types.StructTy
 		}
 		s, err := inferFile(f)
 		if err != nil {
-			return out, false, files.InferError(f, err)
+			if err = files.InferError(f, err, d.ignoreCorrupt); err != nil {
+				return out, false, err
+			}
+			continue
 		}
 		if !any {
 			out, any = s, true
@@ -118,6 +125,9 @@ func (d *decoder) Infer(ctx context.Context, list []*files.File) (types.StructTy
 
 func inferFile(f *files.File) (s types.StructType, err error) {
 	r, err := openFile(f)
+	if errclass.Has(err, "FAILED_READ_FILE.NO_HINT") {
+		return s, errclass.New("FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER", "path", fs.URI(f.Path)).WithCause(err)
+	}
 	if err != nil {
 		return s, err
 	}

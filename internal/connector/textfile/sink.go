@@ -18,7 +18,7 @@ func (SinkKind) Name() string { return "text" }
 
 // Prepare implements filesink.Kind.
 func (SinkKind) Prepare(req sink.Request) (filesink.Encoder, error) {
-	text, err := filesink.ParseTextOptions(req, ".txt")
+	text, err := filesink.ParseRawOptions(req, ".txt")
 	return &encoder{text: text}, err
 }
 

@@ -22,12 +22,12 @@ func (Kind) Name() string { return "text" }
 
 // Prepare implements files.Kind.
 func (Kind) Prepare(req source.Request) (files.Decoder, error) {
-	d := &decoder{}
+	d := &decoder{text: files.TextOptions{Raw: true}} // whatever encoding says
 	var err error
-	if d.text.Encoding, err = files.EncodingOption(req.Options.Get, "text"); err != nil {
+	if d.text.Sep, err = files.EncodedLineSep(req.Options.Get, "text"); err != nil {
 		return nil, err
 	}
-	if d.text.Sep, err = files.LineSepOption(req.Options.Get, "text"); err != nil {
+	if _, err := files.CodecOption(req.Options.Get); err != nil {
 		return nil, err
 	}
 	d.whole, err = files.Flag(req, "wholetext", false)

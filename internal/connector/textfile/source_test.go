@@ -61,7 +61,8 @@ func TestLines(t *testing.T) {
 		{"a separator", "x|y|z", source.Options{"lineSep": "|"}, []string{"x", "y", "z"}},
 		{"a separator at the end", "x\ny||z||", source.Options{"lineSep": "||"}, []string{"x\ny", "z"}},
 		{"whole text", "one\ntwo\n", source.Options{"wholetext": "true"}, []string{"one\ntwo\n"}},
-		{"latin-1", "caf\xe9\n", source.Options{"encoding": "ISO-8859-1"}, []string{"café"}},
+		{"encoding is not that of the text", "café\n", source.Options{"encoding": "ISO-8859-1"}, []string{"café"}},
+		{"encoding is that of the separator", "a\xe9é\n", source.Options{"encoding": "ISO-8859-1", "lineSep": "é"}, []string{"a", "é\n"}},
 	} {
 		if d := cmp.Diff(c.want, read(t, c.content, c.options)); d != "" {
 			t.Errorf("%s: (-want +got)\n%s", c.name, d)
@@ -70,9 +71,11 @@ func TestLines(t *testing.T) {
 }
 
 func TestBadOptions(t *testing.T) {
-	for option, value := range map[string]string{"lineSep": "", "encoding": "klingon", "wholetext": "perhaps"} {
-		if _, err := (Kind{}).Prepare(source.Request{Options: source.Options{option: value}}); err == nil {
-			t.Errorf("%s=%q is accepted", option, value)
+	for _, options := range []source.Options{
+		{"lineSep": ""}, {"encoding": "klingon", "lineSep": ";"}, {"wholetext": "perhaps"}, {"compression": "klingon"},
+	} {
+		if _, err := (Kind{}).Prepare(source.Request{Options: options}); err == nil {
+			t.Errorf("%v are accepted", options)
 		}
 	}
 	d, _ := Kind{}.Prepare(source.Request{})

@@ -30,6 +30,12 @@ func (Kind) Prepare(req source.Request) (files.Decoder, error) {
 	if req.Env.Now != nil {
 		d.opts.Now = req.Env.Now
 	}
+	if _, err := files.CodecOption(req.Options.Get); err != nil {
+		return nil, err
+	}
+	if d.ignoreCorrupt, err = files.IgnoresCorrupt(req); err != nil {
+		return nil, err
+	}
 	if d.text.Encoding, err = files.EncodingOption(req.Options.Get, "xml"); err != nil {
 		return nil, err
 	}
@@ -47,6 +53,8 @@ type decoder struct {
 	text files.TextOptions
 	// lines says that each line is a record, whatever the name of its element.
 	lines bool
+	// ignoreCorrupt says that files which cannot be read have no part in the schema.
+	ignoreCorrupt bool
 }
 
 // Fixed implements files.Decoder.
@@ -128,8 +136,8 @@ func (d *decoder) Infer(ctx context.Context, list []*files.File) (types.StructTy
 		if err := ctx.Err(); err != nil {
 			return types.StructType{}, false, err
 		}
-		if err := d.inferFile(ctx, f, inf); err != nil {
-			return types.StructType{}, false, files.InferError(f, err)
+		if err := files.InferError(f, d.inferFile(ctx, f, inf), d.ignoreCorrupt); err != nil {
+			return types.StructType{}, false, err
 		}
 	}
 	return inf.Schema(), len(list) > 0, nil

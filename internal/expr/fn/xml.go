@@ -58,7 +58,7 @@ func bindFromXML(b *Binding) (*Bound, error) {
 	switch kindOf(t) {
 	case kStruct:
 	case kVariant:
-		opts.SingleVariantColumn = "value"
+		opts.SingleVariant = true
 		schema, wrap = types.Struct(types.NewField("value", t)), true
 	default:
 		return nil, errclass.New("DATATYPE_MISMATCH.INVALID_XML_SCHEMA", "sqlExpr", b.SQL(), "schema", quoteType(t))
