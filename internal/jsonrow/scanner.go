@@ -141,7 +141,11 @@ func (s *scanner) name(text []byte, i int) (name []byte, next int) {
 
 // isWord tells what a name without quotes may consist of.
 func isWord(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c != 0 && strings.IndexByte("_$@#*-+\x7f", c) >= 0
+	return isAlnum(c) || c != 0 && strings.IndexByte("_$@#*-+\x7f", c) >= 0
+}
+
+func isAlnum(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
 // again reads a field that the object had before: the last value counts, unless it does not fit.

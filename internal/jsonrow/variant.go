@@ -37,7 +37,7 @@ func (r *VariantReader) Read(text []byte) (*variant.Builder, error) {
 	r.twice = nil
 	i := r.skip(r.text, 0)
 	next := r.variant(r.text, i, &r.variants, 0)
-	if next < 0 || isWord(r.text[next-1]) && r.text[next] > ' ' { // a word or a number must end where it ends
+	if next < 0 || isAlnum(r.text[next-1]) && r.text[next] > ' ' { // a word or a number must end where it ends
 		e := errclass.New("MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "badRecord", textrecord.Clip(text), "failFastMode", textrecord.FailFast.String())
 		if r.twice != nil {
 			e.Cause = errclass.New("VARIANT_DUPLICATE_KEY", "key", *r.twice)
