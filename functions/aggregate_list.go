@@ -80,6 +80,16 @@ func ApproxCountDistinct[C millrace.ColumnOrName](col C, rsd ...float64) millrac
 	return millrace.Call("approx_count_distinct", args...)
 }
 
+// VectorSum adds up vectors, arrays of FLOAT of one length, element by element.
+func VectorSum[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("vector_sum", col)
+}
+
+// VectorAvg is the mean of vectors, element by element.
+func VectorAvg[C millrace.ColumnOrName](col C) millrace.Column {
+	return millrace.Call("vector_avg", col)
+}
+
 // Stddev is the standard deviation of a sample.
 func Stddev[C millrace.ColumnOrName](col C) millrace.Column {
 	return millrace.Call("stddev", col)

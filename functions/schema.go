@@ -22,6 +22,11 @@ func SchemaOfXML(text string, options ...map[string]string) millrace.Column {
 	return schemaOf("schema_of_xml", text, options)
 }
 
+// SchemaOfAvro is the schema, in DDL, of values of an Avro schema in JSON. Options are those of FromAvro.
+func SchemaOfAvro(schema string, options ...map[string]string) millrace.Column {
+	return schemaOf("schema_of_avro", schema, options)
+}
+
 func schemaOf(name, text string, options []map[string]string) millrace.Column {
 	return millrace.Call(name, append([]any{millrace.Lit(text)}, literals(options)...)...)
 }

@@ -105,6 +105,7 @@ var families = []func() []*Function{
 	countMinFunctions,
 	bitmapFunctions,
 	histogramFunctions,
+	vectorFunctions,
 }
 
 var registry = sync.OnceValue(func() map[string]*Function {

@@ -15,7 +15,7 @@ import (
 )
 
 func avroFunctions() []*Function {
-	return []*Function{{Name: "from_avro", Bind: bindFromAvro}, {Name: "to_avro", Bind: bindToAvro}}
+	return []*Function{{Name: "from_avro", Bind: bindFromAvro}, {Name: "to_avro", Bind: bindToAvro}, {Name: "schema_of_avro", Bind: bindSchemaOfAvro}}
 }
 
 // avroSchema reads a constant text as a schema.
@@ -31,16 +31,53 @@ func (b *Binding) avroSchema(i int, ordinal string) (avro.Schema, error) {
 	return avrorow.Parse(string(a.Const.BytesAt(0)))
 }
 
-func (b *Binding) avroOptions(i int) (map[string]string, error) {
-	if i < len(b.Args) && b.Args[i].Type == types.DataType(types.Null) {
-		return nil, nil
+func (b *Binding) avroOptions(i int, ordinal string) (map[string]string, error) {
+	if i < len(b.Args) {
+		t := b.Args[i].Type
+		if m, ok := t.(types.MapType); ok { // map() is empty
+			t = m.Key
+		}
+		if isNull(t) {
+			return nil, nil
+		}
 	}
 	opts, err := b.options(i)
 	if err != nil {
 		return nil, errclass.New("DATATYPE_MISMATCH.TYPE_CHECK_FAILURE_WITH_HINT", "sqlExpr", b.SQL(),
-			"msg", "the third argument must be a map from texts to texts that is known when the query is planned", "hint", "")
+			"msg", "the "+ordinal+" argument must be a map from texts to texts that is known when the query is planned", "hint", "")
 	}
 	return opts, nil
+}
+
+// avroUnions is how options want the members of unions to be called.
+func avroUnions(opts map[string]string) avrorow.Unions {
+	u := avrorow.Unions{Stable: strings.EqualFold(opts["enablestableidentifiersforuniontype"], "true"), Prefix: "member_"}
+	if p, ok := opts["stableidentifierprefixforuniontype"]; ok {
+		u.Prefix = p
+	}
+	return u
+}
+
+// bindSchemaOfAvro binds schema_of_avro(schema[, options]), the type that from_avro would read, as DDL.
+func bindSchemaOfAvro(b *Binding) (*Bound, error) {
+	if err := b.Arity(1, 2); err != nil {
+		return nil, err
+	}
+	s, err := b.avroSchema(0, "first")
+	if err != nil {
+		return nil, err
+	}
+	opts, err := b.avroOptions(1, "second")
+	if err != nil {
+		return nil, err
+	}
+	t, _, err := avrorow.TypeOf(s, avroUnions(opts))
+	if err != nil {
+		return nil, err
+	}
+	bound := constText(t.SQL())
+	bound.Args, bound.TakesConst, bound.NullsAreArgs = make([]types.DataType, len(b.Args)), true, true
+	return bound, nil
 }
 
 // bindFromAvro binds from_avro(bytes, schema[, options]).
@@ -52,7 +89,7 @@ func bindFromAvro(b *Binding) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts, err := b.avroOptions(2)
+	opts, err := b.avroOptions(2, "third")
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +103,7 @@ func bindFromAvro(b *Binding) (*Bound, error) {
 	if mode == textrecord.DropMalformed {
 		return nil, errclass.New("PARSE_MODE_UNSUPPORTED", "funcName", "`from_avro`", "mode", mode.String())
 	}
-	unions := avrorow.Unions{Stable: strings.EqualFold(opts["enablestableidentifiersforuniontype"], "true"), Prefix: "member_"}
-	if p, ok := opts["stableidentifierprefixforuniontype"]; ok {
-		unions.Prefix = p
-	}
+	unions := avroUnions(opts)
 	wanted := written
 	if s, ok := opts["avroschema"]; ok {
 		if wanted, err = avrorow.Parse(s); err != nil {

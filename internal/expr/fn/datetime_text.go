@@ -138,7 +138,9 @@ func bindParse(b *Binding, to types.DataType, try bool) (*Bound, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Bound{Args: c, Type: to, Nullable: b.nullable(c), New: func() Kernel { return instants(in, to, b.Zone) }}, nil
+		return &Bound{
+			Args: c, Type: to, Nullable: b.nullable(c), NullsAreArgs: true, New: func() Kernel { return ofFirst(instants(in, to, b.Zone)) },
+		}, nil
 	}
 	c, err := b.Accept(Accept{
 		name: `("STRING" or "DATE" or "TIMESTAMP" or "TIMESTAMP_NTZ")`, has: isText, to: []types.DataType{types.String},
@@ -163,6 +165,19 @@ func bindParse(b *Binding, to types.DataType, try bool) (*Bound, error) {
 		}, z, 1)
 	}
 	return bound, nil
+}
+
+// ofFirst is null where the first argument is, whatever the others are.
+func ofFirst(k Kernel) Kernel {
+	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		out = k(e, n, args, out)
+		for i := range n {
+			if args[0].IsNull(i) {
+				setNull(out, i)
+			}
+		}
+		return out
+	}
 }
 
 // instants gives the microseconds of dates and timestamps another type. The clock of a timestamp without time zone is taken for one of
@@ -281,12 +296,16 @@ func bindUnixTimestamp(b *Binding) (*Bound, error) {
 		}
 		return bound, nil
 	}
+	bound.NullsAreArgs = true
 	bound.New = func() Kernel {
 		z := datetime.NewZone(zone)
-		return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		return ofFirst(func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
 			out.ResetFixed(n)
 			dst := vec.Fixed[int64](out)
 			for i := range dst {
+				if args[0].IsNull(i) {
+					continue
+				}
 				var micros int64
 				switch kindOf(in) {
 				case kDate:
@@ -297,7 +316,7 @@ func bindUnixTimestamp(b *Binding) (*Bound, error) {
 				dst[i] = micros / datetime.Second
 			}
 			return out
-		}
+		})
 	}
 	return bound, nil
 }

@@ -16,11 +16,9 @@ func mapFunctions() []*Function {
 		return &Function{Name: name, Bind: func(b *Binding) (*Bound, error) { return bindMapPart(b, of, kid) }}
 	}
 	return []*Function{
-		part("map_keys", func(t types.MapType) types.ArrayType { return types.ArrayType{Element: t.Key} },
+		part("map_keys", func(t types.MapType) types.ArrayType { return types.ArrayOf(t.Key) },
 			func(m *vec.Vector, _ types.ArrayType) *vec.Vector { return m.Kids()[0] }),
-		part("map_values", func(t types.MapType) types.ArrayType {
-			return types.ArrayType{Element: t.Value, ContainsNull: t.ValueContainsNull}
-		}, func(m *vec.Vector, _ types.ArrayType) *vec.Vector { return m.Kids()[1] }),
+		part("map_values", func(t types.MapType) types.ArrayType { return types.ArrayOf(t.Value) }, func(m *vec.Vector, _ types.ArrayType) *vec.Vector { return m.Kids()[1] }),
 		part("map_entries", func(t types.MapType) types.ArrayType {
 			return types.ArrayType{Element: types.Struct(types.Field{Name: "key", Type: t.Key},
 				types.Field{Name: "value", Type: t.Value, Nullable: t.ValueContainsNull})}

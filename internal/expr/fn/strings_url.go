@@ -78,7 +78,24 @@ func parseURI(s string) (*url.URL, bool) {
 		}
 	}
 	u, err := url.Parse(s)
-	return u, err == nil
+	if err != nil || u.Opaque == "" && strings.ContainsAny(pathOf(s), "[]") {
+		return nil, false
+	}
+	return u, true
+}
+
+// pathOf is the path of a URL that is not opaque, as it is written there.
+func pathOf(s string) string {
+	if end := strings.IndexAny(s, "?#"); end >= 0 {
+		s = s[:end]
+	}
+	if colon := strings.IndexByte(s, ':'); colon >= 0 && !strings.Contains(s[:colon], "/") {
+		s = s[colon+1:]
+	}
+	if rest, ok := strings.CutPrefix(s, "//"); ok {
+		_, s, _ = strings.Cut(rest, "/")
+	}
+	return s
 }
 
 func isHexDigit(c byte) bool {

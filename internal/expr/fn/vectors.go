@@ -10,8 +10,8 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-// floatVector are arrays of FLOAT.
-var floatVector = Accept{name: `"ARRAY<FLOAT>"`, strict: true, has: func(t types.DataType) bool {
+// FloatVector are arrays of FLOAT.
+var FloatVector = Accept{name: `"ARRAY<FLOAT>"`, strict: true, has: func(t types.DataType) bool {
 	a, ok := t.(types.ArrayType)
 	return ok && types.SameType(a.Element, types.Float)
 }}
@@ -49,8 +49,8 @@ func cosine(x, y []float32) (float32, bool) {
 	return dot(x, y) / n, n != 0
 }
 
-// elementsOf are the numbers of row i; ok is false when there is a null among them.
-func elementsOf(v *vec.Vector, i int) (x []float32, ok bool) {
+// VectorAt is the numbers of row i; ok is false when there is a null among them.
+func VectorAt(v *vec.Vector, i int) (x []float32, ok bool) {
 	s, owner := v.SpanAt(i)
 	kid := owner.Kids()[0]
 	if kid.Validity() != nil || kid.Phys() == vec.PhysNull {
@@ -68,7 +68,7 @@ func bindVectorPair(b *Binding, f func(x, y []float32) (float32, bool)) (*Bound,
 	if err := b.Arity(2, 2); err != nil {
 		return nil, err
 	}
-	c, err := b.Accept(floatVector)
+	c, err := b.Accept(FloatVector)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func bindVectorPair(b *Binding, f func(x, y []float32) (float32, bool)) (*Bound,
 					"leftDim", itoa(int(m.Len)), "rightDim", itoa(int(n.Len))))
 				return 0, true
 			}
-			x, ok1 := elementsOf(args[0], i)
-			y, ok2 := elementsOf(args[1], i)
+			x, ok1 := VectorAt(args[0], i)
+			y, ok2 := VectorAt(args[1], i)
 			if !ok1 || !ok2 {
 				return 0, false
 			}
@@ -127,7 +127,7 @@ func vectorArgs(b *Binding) ([]types.DataType, error) {
 	if err := b.Arity(1, 2); err != nil {
 		return nil, err
 	}
-	return b.Accept(floatVector, strict(only(types.Float)))
+	return b.Accept(FloatVector, strict(only(types.Float)))
 }
 
 // bindVectorNorm binds vector_norm(vector[, degree]) with the degrees 1, 2 and infinity.
@@ -143,7 +143,7 @@ func bindVectorNorm(b *Binding) (*Bound, error) {
 			if !ok {
 				return 0, true
 			}
-			x, ok := elementsOf(args[0], i)
+			x, ok := VectorAt(args[0], i)
 			return norm(x, degree), ok
 		})
 	}}, nil
@@ -172,7 +172,7 @@ func bindVectorNormalize(b *Binding) (*Bound, error) {
 				if !ok {
 					continue
 				}
-				x, ok := elementsOf(args[0], i)
+				x, ok := VectorAt(args[0], i)
 				length := norm(x, degree)
 				if !ok || length == 0 && len(x) > 0 {
 					setNull(out, i)
