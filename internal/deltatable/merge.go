@@ -71,16 +71,22 @@ func (k clauseKind) String() string {
 }
 
 // merge runs MERGE.
-func (t *Table) merge(ctx context.Context, st *plan.Merge) (plan.Node, error) {
+func (t *Table) merge(ctx context.Context, st *plan.Merge) (out plan.Node, err error) {
 	m := &merge{Table: t, st: st, schema: t.snap.Schema, metadata: t.snap.Metadata, txn: t.log.Begin(t.snap)}
 	if len(st.Matched)+len(st.NotBySource) > 0 {
 		if err := t.appendOnly(); err != nil {
 			return nil, err
 		}
 	}
-	var err error
 	if m.source, err = t.s.Analyze(ctx, st.Source); err != nil {
 		return nil, err
+	}
+	if len(st.Matched) > 0 {
+		done, err := m.materialize()
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, done()) }()
 	}
 	if err := m.evolve(); err != nil {
 		return nil, err
@@ -98,6 +104,19 @@ func (t *Table) merge(ctx context.Context, st *plan.Merge) (plan.Node, error) {
 		return nil, err
 	}
 	return m.run(ctx)
+}
+
+// materialize has the rows of the source computed once. It is read twice, for the files that change and for their new rows, and need not give
+// the same rows both times: it may depend on chance, on the clock, or on files that change.
+func (m *merge) materialize() (done func() error, err error) {
+	if a, ok := m.source.(*plan.Aliased); ok {
+		named := *a
+		named.Child, done, err = m.s.Once(a.Child)
+		m.source = &named
+		return done, err
+	}
+	m.source, done, err = m.s.Once(m.source)
+	return done, err
 }
 
 // evolve works out the columns that the table is to have.

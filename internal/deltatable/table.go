@@ -34,6 +34,8 @@ type Session interface {
 	SourceEnv() source.Env
 	SinkEnv() sink.Env
 	Files() fs.FS
+	// Once is a relation with the same rows as n that computes them once, however often it is read, until done is called.
+	Once(n plan.Node) (once plan.Node, done func() error, err error)
 	// RefreshPath tells that files have changed.
 	RefreshPath(path string) error
 }

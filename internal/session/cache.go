@@ -254,6 +254,24 @@ func (s *Session) keep(ctx context.Context, n plan.Node, name string, l StorageL
 	return n, nil
 }
 
+// Once implements deltatable.Session.
+func (s *Session) Once(n plan.Node) (once plan.Node, done func() error, err error) {
+	k := &kept{}
+	r := &plan.Kept{Out: n.Output()}
+	for i, a := range r.Out {
+		k.types, r.Cols = append(k.types, a.T), append(r.Cols, i)
+	}
+	store := s.server.cache.newStore(k)
+	if n, err = s.server.cache.use(s, n); err != nil {
+		return nil, nil, err
+	}
+	if r.Child, err = optimize.Plan(n, optimize.Options{Zone: s.Zone()}); err != nil {
+		return nil, nil, err
+	}
+	r.Store = store
+	return r, store.Release, nil
+}
+
 // Unpersist drops the rows of a relation. Those of others that were made from it stay.
 func (s *Session) Unpersist(ctx context.Context, n plan.Node) error {
 	n, err := s.Analyze(ctx, n)

@@ -9,6 +9,20 @@ import (
 
 // The outcomes here are those of Apache Spark 4.2.0 with Delta Lake 4.4.0; test/conformance/delta_cases has many more.
 
+// The rows of a MERGE's source are the same when it looks for files as when it writes them.
+func TestMergeReadsItsSourceOnce(t *testing.T) {
+	s := newShell(t)
+	s.want("CREATE TABLE t (id INT, v INT) USING delta")
+	for id := range 8 {
+		s.want(fmt.Sprintf("INSERT INTO t VALUES (%d, 0)", id)) // a file each
+	}
+	for round := 1; round <= 4; round++ {
+		s.want(`MERGE INTO t USING (SELECT CAST(rand() * 8 AS INT) AS id) s ON t.id = s.id
+			WHEN MATCHED THEN UPDATE SET v = v + 1 WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, 100)`, "1|1|0|0")
+		s.want("SELECT count(*), sum(v) FROM t", fmt.Sprintf("8|%d", round))
+	}
+}
+
 func TestDeltaChanges(t *testing.T) {
 	s := newShell(t)
 	s.want("CREATE TABLE t (id INT, k STRING, v INT) USING delta; INSERT INTO t VALUES (1, 'a', 10), (2, 'b', 20), (3, 'c', 30)")
