@@ -80,6 +80,13 @@ func ApproxCountDistinct[C millrace.ColumnOrName](col C, rsd ...float64) millrac
 	return millrace.Call("approx_count_distinct", args...)
 }
 
+// ApproxTopK is an array of the k most frequent values with their counts; so many values are tracked, 10000 unless given.
+func ApproxTopK[C millrace.ColumnOrName](col C, k int, tracked ...int) millrace.Column {
+	args := []any{col, millrace.Lit(k)}
+	args = append(args, literals(tracked)...)
+	return millrace.Call("approx_top_k", args...)
+}
+
 // VectorSum adds up vectors, arrays of FLOAT of one length, element by element.
 func VectorSum[C millrace.ColumnOrName](col C) millrace.Column {
 	return millrace.Call("vector_sum", col)

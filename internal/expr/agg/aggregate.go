@@ -106,6 +106,7 @@ var families = []func() []*Function{
 	bitmapFunctions,
 	histogramFunctions,
 	vectorFunctions,
+	frequentFunctions,
 }
 
 var registry = sync.OnceValue(func() map[string]*Function {
