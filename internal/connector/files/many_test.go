@@ -135,3 +135,44 @@ func TestManyFiles(t *testing.T) {
 	report("one new file each", times)
 	runtime.KeepAlive(table)
 }
+
+// While files of an earlier listing wait for their batch, nobody lists again, whatever comes into the folder; what has come is read after them.
+func TestListsOnceForManyBatches(t *testing.T) {
+	f := newFeed(t)
+	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put := func(i int) {
+		if err := os.WriteFile(fmt.Sprintf("%s/%02d.json", f.dir, i), []byte("{\"v\":1}\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 10 {
+		put(i)
+	}
+	disk := &counted{FS: fs.Local()}
+	table, err := request{ddl: "v INT", path: f.dir, fs: disk, opts: map[string]string{"maxFilesPerTrigger": "2"}, stream: true}.open(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := table.Stream(t.Context(), source.StreamEnv{Log: sourcetest.NewLog(f.log)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var offset source.Offset
+	for batch := range 8 {
+		before := disk.listed.Load()
+		end, err := s.LatestOffset(t.Context(), offset, source.LimitDefault)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if listed := disk.listed.Load() > before; listed != (batch == 0 || batch == 4 || batch >= 6) {
+			t.Errorf("batch %d: listed: %t", batch, listed)
+		}
+		offset = end
+		if batch < 4 {
+			put(10 + batch)
+		}
+	}
+}

@@ -176,8 +176,10 @@ func (s *stream) LatestOffset(ctx context.Context, start source.Offset, limit so
 			"reason", fmt.Sprintf("the query has read the files up to entry %d, and the log ends with entry %d.", from, s.last),
 			"advice", "Restore the sources folder from a copy, or use another checkpointLocation.")
 	}
-	if err := s.look(ctx); err != nil {
-		return nil, err
+	if s.opts.latestFirst || !s.waiting(limit) {
+		if err := s.look(ctx); err != nil {
+			return nil, err
+		}
 	}
 	chosen := s.choose(limit)
 	if len(chosen) > 0 {
@@ -286,6 +288,12 @@ func (s *stream) choose(limit source.Limit) []entry {
 		}
 	}
 	return s.pending
+}
+
+// waiting tells that so many files are in line that a batch leaves some: then nobody needs to look for more. A folder of very many files that
+// others come into all the time is listed once for all of them, and not for each batch.
+func (s *stream) waiting(limit source.Limit) bool {
+	return limit != source.LimitNone && len(s.choose(limit)) < len(s.pending)
 }
 
 // PrepareAvailableNow implements source.AvailableNow.
