@@ -2,8 +2,6 @@ package delta
 
 import (
 	"context"
-	"errors"
-	"io"
 	"path/filepath"
 	"slices"
 
@@ -59,18 +57,17 @@ type split struct {
 
 // Open implements source.Split.
 func (s *split) Open(context.Context) (source.Reader, error) {
-	return &reader{reading: s.r, pieces: s.pieces}, nil
+	r := &reader{reading: s.r}
+	r.Sequence = files.Sequence[piece]{Open: r.open, Fault: func(p piece, err error) error { return files.ReadError(p.Path, err) }, Pieces: s.pieces}
+	return r, nil
 }
 
 // reader reads a split. Beside source.Reader it gives vectors.
 type reader struct {
 	*reading
-	pieces  []piece
-	cur     piece
-	rows    files.Rows
+	files.Sequence[piece]
 	deleted *core.Deleted
 	consts  []*vec.Vector // one row for each column that does not come from the data
-	err     error
 }
 
 // Next implements source.Reader.
@@ -84,60 +81,39 @@ func (r *reader) Next(ctx context.Context) (arrow.RecordBatch, error) {
 
 // NextBatch returns the next rows as Owned vectors, or io.EOF.
 func (r *reader) NextBatch(ctx context.Context) (*vec.Batch, error) {
-	for r.err == nil {
-		if r.rows == nil {
-			if len(r.pieces) == 0 {
-				r.err = io.EOF
-				break
-			}
-			r.cur, r.pieces = r.pieces[0], r.pieces[1:]
-			if err := r.open(ctx); err != nil {
-				r.err = r.fault(err)
-			}
-			continue
-		}
-		b, err := r.rows.Next(ctx)
-		if err == nil {
-			if b = r.assemble(b); b.N > 0 {
-				return b, nil
-			}
-			continue
-		}
-		if err == io.EOF {
-			err = r.rows.Close()
-			r.rows = nil
-		}
+	for {
+		b, err := r.Sequence.Next(ctx)
 		if err != nil {
-			r.err = r.fault(err)
+			return nil, err
+		}
+		if b = r.assemble(b); b.N > 0 {
+			return b, nil
 		}
 	}
-	return nil, r.err
 }
 
-// fault says which file could not be read.
-func (r *reader) fault(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errclass.Has(err, "FAILED_READ_FILE") {
-		return err
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return errclass.New("FAILED_READ_FILE.FILE_NOT_EXIST", "path", fs.URI(r.cur.Path)).WithCause(err)
-	}
-	return errclass.New("FAILED_READ_FILE.NO_HINT", "path", fs.URI(r.cur.Path), "reason", err.Error()+".").WithCause(err)
-}
-
-func (r *reader) open(ctx context.Context) error {
+func (r *reader) open(ctx context.Context, p piece) (files.Rows, error) {
 	var err error
-	if r.deleted, err = r.t.snap.Log().Deleted(r.cur.of.Add); err != nil {
-		return err
+	if r.deleted, err = r.t.snap.Log().Deleted(p.of.Add); err != nil {
+		return nil, err
 	}
 	data := r.data
-	if r.said() {
+	if r.said(p) {
 		data.Fields = append(slices.Clip(data.Fields), core.ChangeColumns[0])
 	}
-	if r.rows, err = r.t.decoder.Open(ctx, r.cur.Piece, data, r.filters); err != nil {
-		r.rows = nil
-		return err
+	rows, err := r.t.decoder.Open(ctx, p.Piece, data, r.filters)
+	if err != nil {
+		return nil, err
 	}
+	if err := r.setConsts(p); err != nil {
+		_ = rows.Close() // what went wrong first counts
+		return nil, err
+	}
+	return rows, nil
+}
+
+// setConsts makes the columns that are the same for all rows of a piece.
+func (r *reader) setConsts(p piece) error {
 	r.consts = make([]*vec.Vector, len(r.cols))
 	for i, c := range r.cols {
 		var value any
@@ -145,7 +121,7 @@ func (r *reader) open(ctx context.Context) error {
 		case fromData:
 			continue
 		case fromPartition:
-			text := r.cur.of.PartitionValues[c.col.Physical]
+			text := p.of.PartitionValues[c.col.Physical]
 			v, ok := core.PartitionValue(c.col.Field.Type, text)
 			if !ok {
 				return errclass.New("INVALID_PARTITION_VALUE", "value", "'"+*text+"'", "columnName", errclass.Ident(c.col.Field.Name),
@@ -153,11 +129,10 @@ func (r *reader) open(ctx context.Context) error {
 			}
 			value = v
 		case fromMetadata:
-			uri := fs.ShortURI(r.cur.Path)
-			value = types.Row{uri, filepath.Base(uri), r.cur.Size, r.cur.Off, r.cur.Len, types.Micros(r.cur.ModTime.UnixMilli() * 1000), int64(0)}
+			uri := fs.ShortURI(p.Path)
+			value = types.Row{uri, filepath.Base(uri), p.Size, p.Off, p.Len, types.Micros(p.ModTime.UnixMilli() * 1000), int64(0)}
 		case fromChange:
-			of := r.cur.of
-			value = types.Row{string(of.Kind), of.Version.Number, types.Micros(of.Version.Time.UnixMicro())}[c.i]
+			value = types.Row{string(p.of.Kind), p.of.Version.Number, types.Micros(p.of.Version.Time.UnixMicro())}[c.i]
 		}
 		b := vec.NewBuilder(r.out.Fields[i].Type)
 		if err := b.AppendValue(value); err != nil {
@@ -169,14 +144,14 @@ func (r *reader) open(ctx context.Context) error {
 }
 
 // said tells whether the file says row by row what became of the rows.
-func (r *reader) said() bool { return r.t.feed && r.cur.of.Kind == "" }
+func (r *reader) said(p piece) bool { return r.t.feed && p.of.Kind == "" }
 
 // assemble puts the columns that are wanted together and leaves out deleted rows.
 func (r *reader) assemble(b *vec.Batch) *vec.Batch {
 	out := &vec.Batch{N: b.N, Cols: make([]*vec.Vector, len(r.cols))}
 	first := int64(0)
 	if n, ok := r.t.decoder.(files.Numberer); ok {
-		first = n.FirstRow(r.rows)
+		first = n.FirstRow(r.Rows)
 	}
 	for i, c := range r.cols {
 		switch c.from {
@@ -188,23 +163,14 @@ func (r *reader) assemble(b *vec.Batch) *vec.Batch {
 			out.Cols[i] = v
 		case fromPartition, fromChange:
 			out.Cols[i] = vec.NewConst(r.consts[i], b.N)
-			if c.from == fromChange && c.i == 0 && r.said() {
+			if c.from == fromChange && c.i == 0 && r.said(r.Cur) {
 				out.Cols[i] = b.Cols[len(r.data.Fields)]
 			}
 		case fromMetadata:
-			kids := make([]*vec.Vector, len(metadataType.Fields))
-			for k, one := range r.consts[i].Kids() {
-				kids[k] = vec.NewConst(one, b.N)
-			}
-			places := vec.NewFixed(types.Long, b.N)
-			for k := range vec.Fixed[int64](places) {
-				vec.Fixed[int64](places)[k] = first + int64(k)
-			}
-			kids[metaRow] = places
-			out.Cols[i] = vec.NewStruct(metadataType, b.N, kids)
+			out.Cols[i] = files.NumberRows(r.consts[i], b.N, first)
 		}
 	}
-	only := r.cur.of.Only
+	only := r.Cur.of.Only
 	if r.deleted == nil && only == nil {
 		return out
 	}
@@ -244,17 +210,4 @@ func relabel(v *vec.Vector, t types.DataType) *vec.Vector {
 	}
 	out.SetValidity(v.Validity())
 	return out
-}
-
-// Close implements source.Reader.
-func (r *reader) Close() error {
-	if r.rows == nil {
-		return nil
-	}
-	rows := r.rows
-	r.rows = nil
-	if r.err == nil {
-		r.err = io.EOF
-	}
-	return rows.Close()
 }

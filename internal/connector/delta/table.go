@@ -20,27 +20,6 @@ import (
 // MetadataColumn is the hidden column with facts on the file that a row comes from.
 const MetadataColumn = files.MetadataColumn
 
-// The fields of the hidden column, by place.
-const (
-	metaPath = iota
-	metaName
-	metaSize
-	metaStart
-	metaLength
-	metaTime
-	metaRow
-)
-
-var metadataType = types.Struct(
-	types.Field{Name: "file_path", Type: types.String},
-	types.Field{Name: "file_name", Type: types.String},
-	types.Field{Name: "file_size", Type: types.Long},
-	types.Field{Name: "file_block_start", Type: types.Long},
-	types.Field{Name: "file_block_length", Type: types.Long},
-	types.Field{Name: "file_modification_time", Type: types.Timestamp},
-	types.Field{Name: "row_index", Type: types.Long},
-)
-
 // Table is a table as of a version. It implements source.Batch, source.Streamer and source.Hidden.
 type Table struct {
 	req    source.Request
@@ -90,7 +69,7 @@ func (t *Table) HiddenColumns() []types.Field {
 	if t.feed || t.snap.Schema.IndexFold(MetadataColumn) >= 0 {
 		return nil
 	}
-	return []types.Field{{Name: MetadataColumn, Type: metadataType}}
+	return []types.Field{{Name: MetadataColumn, Type: files.MetadataType(true)}}
 }
 
 // Identity is a text that tables share that read the same files in the same way.
@@ -256,7 +235,7 @@ func (t *Table) plan(want source.Projection) (*reading, error) {
 			r.out.Fields = append(r.out.Fields, core.ChangeColumns[i])
 		case name == MetadataColumn:
 			r.cols = append(r.cols, column{from: fromMetadata})
-			r.out.Fields = append(r.out.Fields, types.Field{Name: name, Type: metadataType})
+			r.out.Fields = append(r.out.Fields, types.Field{Name: name, Type: files.MetadataType(true)})
 		default:
 			return nil, errclass.New("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION", "objectName", errclass.Ident(name))
 		}

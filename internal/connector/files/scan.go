@@ -3,7 +3,6 @@ package files
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -35,12 +34,17 @@ var fileFacts = types.Struct(
 	types.Field{Name: "file_modification_time", Type: types.Timestamp},
 )
 
-// metadataType is the type of the hidden column: with the places of rows in formats that know them.
-func (t *Table) metadataType() types.StructType {
-	if _, ok := t.decoder.(Numberer); !ok {
+// MetadataType is the type of the hidden column: with the places of rows in formats that know them.
+func MetadataType(numbered bool) types.StructType {
+	if !numbered {
 		return fileFacts
 	}
 	return types.Struct(append(slices.Clone(fileFacts.Fields), types.Field{Name: "row_index", Type: types.Long})...)
+}
+
+func (t *Table) metadataType() types.StructType {
+	_, numbered := t.decoder.(Numberer)
+	return MetadataType(numbered)
 }
 
 // plan is how the columns that are wanted come about.
@@ -175,19 +179,18 @@ type split struct {
 
 // Open implements source.Split.
 func (s *split) Open(context.Context) (source.Reader, error) {
-	numbered, _ := s.plan.t.decoder.(Numberer)
-	return &Reader{plan: s.plan, pieces: s.pieces, numbered: numbered}, nil
+	r := &Reader{plan: s.plan}
+	r.numbered, _ = s.plan.t.decoder.(Numberer)
+	r.Sequence = Sequence[Piece]{Open: r.open, Fault: r.fault, Pieces: s.pieces}
+	return r, nil
 }
 
 // Reader reads a split. Beside source.Reader it gives vectors, for callers inside the engine.
 type Reader struct {
+	Sequence[Piece]
 	plan     *plan
-	pieces   []Piece
-	cur      Piece
-	rows     Rows
 	consts   []*vec.Vector // one row for each column that does not come from the data
 	numbered Numberer      // of a format that knows the places of rows
-	err      error
 }
 
 // Next implements source.Reader.
@@ -201,75 +204,58 @@ func (r *Reader) Next(ctx context.Context) (arrow.RecordBatch, error) {
 
 // NextBatch returns the next rows as Owned vectors of the plan's columns, or io.EOF.
 func (r *Reader) NextBatch(ctx context.Context) (*vec.Batch, error) {
-	for r.err == nil {
-		if r.rows == nil {
-			if len(r.pieces) == 0 {
-				r.err = io.EOF
-				break
-			}
-			r.cur, r.pieces = r.pieces[0], r.pieces[1:]
-			if err := r.open(ctx); err != nil {
-				if !r.pass(err) {
-					r.err = r.plan.t.readError(r.cur.File, err)
-				}
-				continue
-			}
-		}
-		b, err := r.rows.Next(ctx)
-		switch {
-		case err == nil:
-			return r.assemble(b), nil
-		case err == io.EOF, r.pass(err):
-			err = r.rows.Close()
-			r.rows = nil
-			if err != nil && !r.pass(err) {
-				r.err = r.plan.t.readError(r.cur.File, err)
-			}
-		default:
-			r.err = r.plan.t.readError(r.cur.File, err)
-		}
-	}
-	return nil, r.err
-}
-
-// pass tells whether the rest of a file that cannot be read is to be passed over.
-func (r *Reader) pass(err error) bool {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return false
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return r.plan.t.opts.ignoreMissing
-	}
-	if r.plan.t.opts.ignoreCorrupt {
-		if r.plan.t.env.Log != nil {
-			r.plan.t.env.Log.Warn("passing over the rest of a file that cannot be read", "file", r.cur.Path, "error", err)
-		}
-		return true
-	}
-	return false
-}
-
-func (r *Reader) open(ctx context.Context) error {
-	rows, err := r.plan.t.decoder.Open(ctx, r.cur, r.plan.data, r.plan.filters)
+	b, err := r.Sequence.Next(ctx)
 	if err != nil {
+		return nil, err
+	}
+	return r.assemble(b), nil
+}
+
+// fault says which file could not be read, unless the rest of it is to be passed over.
+func (r *Reader) fault(p Piece, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	r.rows, r.consts = rows, make([]*vec.Vector, len(r.plan.cols))
+	opts := r.plan.t.opts
+	switch gone := errors.Is(err, fs.ErrNotExist); {
+	case gone && opts.ignoreMissing:
+		return nil
+	case gone || !opts.ignoreCorrupt:
+		return ReadError(p.Path, err)
+	}
+	if log := r.plan.t.env.Log; log != nil {
+		log.Warn("passing over the rest of a file that cannot be read", "file", p.Path, "error", err)
+	}
+	return nil
+}
+
+func (r *Reader) open(ctx context.Context, p Piece) (Rows, error) {
+	rows, err := r.plan.t.decoder.Open(ctx, p, r.plan.data, r.plan.filters)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.setConsts(p); err != nil {
+		_ = rows.Close() // what went wrong first counts
+		return nil, err
+	}
+	return rows, nil
+}
+
+// setConsts makes the columns that are the same for all rows of a piece.
+func (r *Reader) setConsts(p Piece) error {
+	r.consts = make([]*vec.Vector, len(r.plan.cols))
 	for i, c := range r.plan.cols {
 		var value any
 		switch c.from {
 		case fromData:
 			continue
 		case fromPartition:
-			if c.i < len(r.cur.Values) {
-				value = r.cur.Values[c.i]
+			if c.i < len(p.Values) {
+				value = p.Values[c.i]
 			}
 		case fromMetadata:
-			uri := fs.ShortURI(r.cur.Path) // names in it are encoded, and so is the last one alone
-			row := types.Row{
-				uri, baseName(uri), r.cur.Size, r.cur.Off, r.cur.Len,
-				types.Micros(r.cur.ModTime.UnixMilli() * 1000),
-			}
+			uri := fs.ShortURI(p.Path) // names in it are encoded, and so is the last one alone
+			row := types.Row{uri, baseName(uri), p.Size, p.Off, p.Len, types.Micros(p.ModTime.UnixMilli() * 1000)}
 			if r.numbered != nil {
 				row = append(row, int64(0))
 			}
@@ -291,40 +277,12 @@ func (r *Reader) assemble(b *vec.Batch) *vec.Batch {
 		case c.from == fromData:
 			out.Cols[i] = b.Cols[c.i]
 		case c.from == fromMetadata && r.numbered != nil:
-			out.Cols[i] = r.numberRows(r.consts[i], b.N)
+			out.Cols[i] = NumberRows(r.consts[i], b.N, r.numbered.FirstRow(r.Rows))
 		default:
 			out.Cols[i] = vec.NewConst(r.consts[i], b.N)
 		}
 	}
 	return out
-}
-
-// numberRows is _metadata for n rows with the places that they have in their file.
-func (r *Reader) numberRows(one *vec.Vector, n int) *vec.Vector {
-	kids := make([]*vec.Vector, len(one.Kids()))
-	for i, k := range one.Kids() {
-		kids[i] = vec.NewConst(k, n)
-	}
-	places := vec.NewFixed(types.Long, n)
-	first := r.numbered.FirstRow(r.rows)
-	for i := range vec.Fixed[int64](places) {
-		vec.Fixed[int64](places)[i] = first + int64(i)
-	}
-	kids[len(kids)-1] = places
-	return vec.NewStruct(one.Type(), n, kids)
-}
-
-// Close implements source.Reader.
-func (r *Reader) Close() error {
-	if r.rows == nil {
-		return nil
-	}
-	rows := r.rows
-	r.rows = nil
-	if r.err == nil {
-		r.err = io.EOF
-	}
-	return rows.Close()
 }
 
 // InferError says which file could not be looked at, unless the error is one of the format itself. It is nil when nothing was wrong, or when
@@ -339,16 +297,16 @@ func InferError(f *File, err error, ignore bool) error {
 	if _, ok := errors.AsType[*errclass.Error](err); ok {
 		return err
 	}
-	return (*Table)(nil).readError(f, err)
+	return ReadError(f.Path, err)
 }
 
-// readError says which file could not be read.
-func (t *Table) readError(f *File, err error) error {
+// ReadError says which file could not be read.
+func ReadError(path string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errclass.Has(err, "FAILED_READ_FILE") {
 		return err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return errclass.New("FAILED_READ_FILE.FILE_NOT_EXIST", "path", fs.URI(f.Path)).WithCause(err)
+		return errclass.New("FAILED_READ_FILE.FILE_NOT_EXIST", "path", fs.URI(path)).WithCause(err)
 	}
-	return errclass.New("FAILED_READ_FILE.NO_HINT", "path", fs.URI(f.Path), "reason", reason(err)).WithCause(err)
+	return errclass.New("FAILED_READ_FILE.NO_HINT", "path", fs.URI(path), "reason", reason(err)).WithCause(err)
 }

@@ -354,7 +354,7 @@ func (s *stream) file(l checkpoint.SourceFile) (*File, error) {
 		if errors.Is(err, fs.ErrNotExist) && s.t.opts.ignoreMissing {
 			return nil, nil
 		}
-		return nil, s.t.readError(&File{Path: path}, err)
+		return nil, ReadError(path, err)
 	}
 	f := &File{FS: s.t.fsys, Path: path, Size: info.Size(), ModTime: info.ModTime()}
 	if len(s.t.parts.Fields) > 0 {
