@@ -207,8 +207,7 @@ func appendKey(out *vec.Builder, key string) {
 		if len(b) == 8 {
 			out.AppendInt64(int64(binary.LittleEndian.Uint64(b)))
 		} else {
-			x := int128(b)
-			out.AppendInt128(vec.Int128{Lo: x.Lo, Hi: x.Hi})
+			out.AppendInt128(vec.Int128(int128(b)))
 		}
 	default:
 		switch x := whole(b); {
