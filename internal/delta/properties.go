@@ -140,7 +140,7 @@ func checkProperty(name, v string) error {
 		}
 	case name == propDeletedRetention, name == propLogRetention:
 		if _, ok := duration(v); !ok {
-			bad = "it must be an interval such as interval 1 week."
+			return errclass.New("DELTA_INVALID_INTERVAL", "interval", v)
 		}
 	case name == propMapping:
 		if v != "none" && v != "name" && v != "id" {

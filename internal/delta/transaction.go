@@ -152,9 +152,22 @@ func (t *Transaction) EndWithProtocol() {
 	t.actions = append(t.actions, Action{Protocol: p})
 }
 
-// FileCounts is how many files a transaction adds and removes.
+// FileSizes are how many files there are, and how large they are.
+type FileSizes struct{ Files, Bytes, Least, Most int64 }
+
+func (s *FileSizes) add(size int64) {
+	if s.Files == 0 || size < s.Least {
+		s.Least = size
+	}
+	s.Most = max(s.Most, size)
+	s.Files++
+	s.Bytes += size
+}
+
+// FileCounts are the files that a transaction adds and removes, and in how many partitions it adds some.
 type FileCounts struct {
-	Added, Removed, AddedBytes, RemovedBytes, Partitions int64
+	Added, Removed FileSizes
+	Partitions     int64
 }
 
 // Changed counts the files of the transaction.
@@ -164,14 +177,12 @@ func (t *Transaction) Changed() FileCounts {
 	for _, a := range t.actions {
 		switch {
 		case a.Add != nil:
-			c.Added++
-			c.AddedBytes += a.Add.Size
+			c.Added.add(a.Add.Size)
 			partitions[path.Dir(a.Add.Path)] = true
+		case a.Remove != nil && a.Remove.Size != nil:
+			c.Removed.add(*a.Remove.Size)
 		case a.Remove != nil:
-			c.Removed++
-			if a.Remove.Size != nil {
-				c.RemovedBytes += *a.Remove.Size
-			}
+			c.Removed.add(0)
 		}
 	}
 	c.Partitions = int64(len(partitions))

@@ -225,7 +225,7 @@ func (t *Table) dropped(m *core.Metadata, s types.StructType, c *plan.DropColumn
 			case len(fields) == 1:
 				return nil, errclass.New("DELTA_OPERATION_NOT_ALLOWED", "operation", "dropping the only column")
 			case len(column) == 1 && slices.ContainsFunc(m.PartitionColumns, func(p string) bool { return strings.EqualFold(p, fields[i].Name) }):
-				return nil, errclass.New("DELTA_OPERATION_NOT_ALLOWED", "operation", "dropping a partition column")
+				return nil, errclass.New("DELTA_UNSUPPORTED_DROP_PARTITION_COLUMN", "columnList", errclass.Ident(fields[i].Name))
 			}
 			return slices.Delete(fields, i, i+1), nil
 		})

@@ -44,12 +44,13 @@ func travel(ctx context.Context, s Session, t *plan.TimeTravel, options map[stri
 func instant(ctx context.Context, s Session, e plan.Expr) (types.Micros, error) {
 	one := &plan.Project{Cols: []plan.Expr{&plan.Alias{Child: &plan.Cast{Child: e, To: types.Timestamp}, Name: "t"}}, Child: &plan.OneRow{}}
 	rows, err := rowsOf(ctx, s, one)
-	if err != nil {
+	if err != nil && !errclass.Has(err, "CAST_INVALID_INPUT") {
 		return 0, err
 	}
-	at, ok := rows[0][0].(types.Micros)
-	if !ok {
-		return 0, errclass.New("DELTA_TIMESTAMP_INVALID", "expr", "NULL")
+	if err == nil {
+		if at, ok := rows[0][0].(types.Micros); ok {
+			return at, nil
+		}
 	}
-	return at, nil
+	return 0, errclass.New("INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.INPUT", "expr", errclass.Expr(e.SQL()))
 }

@@ -3,14 +3,12 @@ package deltatable
 import (
 	"context"
 	"errors"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	conn "github.com/millrace/millrace/internal/connector/delta"
 	core "github.com/millrace/millrace/internal/delta"
 	"github.com/millrace/millrace/internal/setting"
 
@@ -137,149 +135,6 @@ func (v *vacuum) walk(ctx context.Context, dir string) error {
 		}
 		v.files = append(v.files, path)
 		v.size += info.Size()
-	}
-	return nil
-}
-
-// optimize runs OPTIMIZE: files of a partition that are small are written together.
-func (t *Table) optimize(ctx context.Context, st *plan.Optimize) (plan.Node, error) {
-	order, err := t.zOrder(st.ZOrder)
-	if err != nil {
-		return nil, err
-	}
-	adds, err := t.partitionsOnly(ctx, st.Where)
-	if err != nil {
-		return nil, err
-	}
-	txn := t.log.Begin(t.snap)
-	for _, group := range t.bins(adds, len(order) > 0) {
-		if err := t.compact(ctx, txn, group, order); err != nil {
-			return nil, err
-		}
-	}
-	files := txn.Changed()
-	op := core.Operation{Name: "OPTIMIZE", Parameters: map[string]string{
-		"predicate": predicateList(st.Where), "zOrderBy": core.JSONList(order), "auto": "false", "clusterBy": "[]",
-	}, Metrics: map[string]string{
-		"numAddedFiles": count(files.Added), "numRemovedFiles": count(files.Removed), "numAddedBytes": count(files.AddedBytes), "numRemovedBytes": count(files.RemovedBytes),
-	}}
-	if files.Added+files.Removed > 0 {
-		if err := t.commit(ctx, txn, op); err != nil {
-			return nil, err
-		}
-	}
-	metrics := types.Struct(
-		types.NewField("numFilesAdded", types.Long), types.NewField("numFilesRemoved", types.Long), types.NewField("filesAdded", sizesType),
-		types.NewField("filesRemoved", sizesType), types.NewField("partitionsOptimized", types.Long), types.NewField("totalConsideredFiles", types.Long),
-		types.NewField("totalFilesSkipped", types.Long),
-	)
-	return plan.LocalRows(types.Struct(types.NewField("path", types.String), types.NewField("metrics", metrics)), []types.Row{{
-		fs.Location(t.log.Path), types.Row{
-			files.Added, files.Removed,
-			types.Row{files.Added, files.AddedBytes},
-			types.Row{files.Removed, files.RemovedBytes},
-			files.Partitions,
-			int64(len(adds)), int64(len(adds)) - files.Removed,
-		},
-	}})
-}
-
-var sizesType = types.Struct(types.NewField("totalFiles", types.Long), types.NewField("totalSize", types.Long))
-
-// zOrder checks the columns of ZORDER BY.
-func (t *Table) zOrder(columns [][]string) ([]string, error) {
-	var out []string
-	for _, c := range columns {
-		name := strings.Join(c, ".")
-		i := t.snap.Schema.IndexFold(name)
-		if i < 0 {
-			return nil, errclass.New("DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST", "columnName", errclass.Ident(name))
-		}
-		name = t.snap.Schema.Fields[i].Name
-		if slices.Contains(t.snap.Metadata.PartitionColumns, name) {
-			return nil, errclass.New("DELTA_ZORDERING_ON_PARTITION_COLUMN", "colName", errclass.Ident(name))
-		}
-		out = append(out, name)
-	}
-	return out, nil
-}
-
-// partitionsOnly are the files that a condition on partition columns leaves; another condition is refused.
-func (t *Table) partitionsOnly(ctx context.Context, where plan.Expr) ([]*core.Add, error) {
-	adds, err := t.snap.Files(ctx)
-	if err != nil || where == nil {
-		return adds, err
-	}
-	parts := t.snap.Metadata.PartitionColumns
-	if plan.Exists(where, func(e plan.Expr) bool {
-		c, ok := e.(*plan.Column)
-		return ok && !slices.ContainsFunc(parts, func(p string) bool { return strings.EqualFold(p, c.Parts[len(c.Parts)-1]) })
-	}) {
-		return nil, errclass.New("DELTA_NON_PARTITION_COLUMN_REFERENCE", "columnName", formatExpr(where), "columnList", errclass.Idents(parts))
-	}
-	hits, err := t.hits(ctx, t.log.Begin(t.snap), where, false)
-	return addsOf(hits), err
-}
-
-// targetSize is how large files are to become.
-const targetSize = 256 << 20
-
-// bins gathers files of a partition that are small, or have deleted rows; all where they are to be in another order.
-func (t *Table) bins(adds []*core.Add, all bool) [][]*core.Add {
-	byPartition := map[string][]*core.Add{}
-	for _, a := range adds {
-		if all || a.Size < targetSize || a.DeletionVector != nil {
-			k := conn.PartitionKey(a)
-			byPartition[k] = append(byPartition[k], a)
-		}
-	}
-	var out [][]*core.Add
-	for _, k := range slices.Sorted(maps.Keys(byPartition)) {
-		var bin []*core.Add
-		size := int64(0)
-		end := func() {
-			if len(bin) > 1 || len(bin) == 1 && bin[0].DeletionVector != nil {
-				out = append(out, bin)
-			}
-			bin, size = nil, 0
-		}
-		for _, a := range byPartition[k] {
-			if !all && size+a.Size > targetSize {
-				end()
-			}
-			bin = append(bin, a)
-			size += a.Size
-		}
-		end()
-	}
-	return out
-}
-
-// compact writes the rows of files into new ones. Nothing changes but the files.
-func (t *Table) compact(ctx context.Context, txn *core.Transaction, group []*core.Add, order []string) error {
-	n, err := t.scan(group)
-	if err != nil {
-		return err
-	}
-	if len(order) > 0 {
-		sort := &plan.Sort{Global: true, Child: n}
-		for _, c := range order {
-			sort.Orders = append(sort.Orders, &plan.SortOrder{Child: &plan.Column{Parts: []string{c}, PlanID: -1}})
-		}
-		n = sort
-	}
-	q, err := t.s.Prepare(ctx, n, "optimize")
-	if err != nil {
-		return err
-	}
-	q.Alone()
-	w, err := t.writeQuery(ctx, q, t.snap.Metadata, map[string]string{"dataChange": "false"}, "")
-	if err != nil {
-		return err
-	}
-	w.add(txn)
-	for _, a := range group {
-		txn.Remove(a, false)
 	}
 	return nil
 }

@@ -133,11 +133,17 @@ func (t *Table) Inserted(ctx context.Context, n plan.Node, st *plan.Insert) (pla
 	given := map[string]bool{}
 	for i, name := range columns {
 		at := schema.IndexFold(name)
-		if at < 0 {
+		switch {
+		case at < 0 && st.ByName:
+			return nil, errclass.New("DELTA_METADATA_MISMATCH", "tableName", t.log.Path, "reason", "it has no column "+errclass.Ident(name)+".")
+		case at < 0:
 			return nil, errclass.New("UNRESOLVED_COLUMN.WITH_SUGGESTION", "objectName", errclass.Ident(name), "proposal", errclass.Idents(schema.Names()))
 		}
 		f := schema.Fields[at]
-		if given[f.Name] {
+		switch {
+		case given[f.Name] && st.ByName:
+			return nil, errclass.New("DELTA_DUPLICATE_COLUMNS_FOUND.READ_SCHEMA", "duplicateCols", errclass.Ident(name))
+		case given[f.Name]:
 			return nil, errclass.New("COLUMN_ALREADY_EXISTS", "columnName", errclass.Ident(name))
 		}
 		given[f.Name] = true

@@ -56,10 +56,12 @@ var deltaTable = table{
 		"0AKDC", Analysis, "Version <version> is older than delta.deletedFileRetentionDuration (<hours> hours), so that its files may be gone.",
 	},
 
-	"DELTA_METADATA_MISMATCH":                  {"42KDG", Analysis, "The rows do not fit the table at <tableName>: <reason>"},
-	"DELTA_FAILED_TO_MERGE_FIELDS":             {"22005", Analysis, "The column <currentField> has the type <currentType> in the table, and rows with <updateType> cannot be put into it."},
-	"DELTA_DUPLICATE_COLUMNS_FOUND.DATA":       {"42711", Analysis, "The columns <duplicateCols> are there twice in the rows to be written."},
-	"DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES": {"42K05", Analysis, "Column names must not hold any of \" ,;{}()\\n\\t=\"; rename <invalidColumnNames>, or set the table property delta.columnMapping.mode to name."},
+	"DELTA_METADATA_MISMATCH":                   {"42KDG", Analysis, "The rows do not fit the table at <tableName>: <reason>"},
+	"DELTA_FAILED_TO_MERGE_FIELDS":              {"22005", Analysis, "The column <currentField> has the type <currentType> in the table, and rows with <updateType> cannot be put into it."},
+	"DELTA_DUPLICATE_COLUMNS_FOUND.READ_SCHEMA": {"42711", Analysis, "The columns <duplicateCols> are there twice in the rows to be inserted."},
+	"INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.INPUT":  {"42K0E", Analysis, "The time <expr> of TIMESTAMP AS OF cannot be read as a timestamp."},
+	"DELTA_DUPLICATE_COLUMNS_FOUND.DATA":        {"42711", Analysis, "The columns <duplicateCols> are there twice in the rows to be written."},
+	"DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES":  {"42K05", Analysis, "Column names must not hold any of \" ,;{}()\\n\\t=\"; rename <invalidColumnNames>, or set the table property delta.columnMapping.mode to name."},
 	"DELTA_CANNOT_USE_ALL_COLUMNS_FOR_PARTITION": {
 		"428FT", Analysis, "A table needs a column that it is not partitioned by.",
 	},
@@ -147,9 +149,12 @@ var deltaTable = table{
 	"DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST": {
 		"42703", IllegalArgument, "There is no column <columnName> to order by.",
 	},
-	"DELTA_OPERATION_NOT_ALLOWED":     {"0AKDC", Analysis, "<operation> is not possible for a Delta table."},
-	"DELTA_UNSUPPORTED_DROP_COLUMN":   {"0AKDC", Analysis, "Columns can be dropped only if the table property delta.columnMapping.mode is name. <advice>"},
-	"DELTA_UNSUPPORTED_RENAME_COLUMN": {"0AKDC", Analysis, "Columns can be renamed only if the table property delta.columnMapping.mode is name. <advice>"},
+	"DELTA_OPERATION_NOT_ALLOWED":                   {"0AKDC", Analysis, "<operation> is not possible for a Delta table."},
+	"DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_TABLE": {"42809", Analysis, "The table <tableName> has no partitions that SHOW PARTITIONS could list."},
+	"DELTA_UNSUPPORTED_DROP_PARTITION_COLUMN":       {"0AKDC", Analysis, "The columns <columnList> cannot be dropped: the table is partitioned by them."},
+	"DELTA_INVALID_INTERVAL":                        {"22006", IllegalArgument, "<interval> is no interval; write it as in interval 1 week."},
+	"DELTA_UNSUPPORTED_DROP_COLUMN":                 {"0AKDC", Analysis, "Columns can be dropped only if the table property delta.columnMapping.mode is name. <advice>"},
+	"DELTA_UNSUPPORTED_RENAME_COLUMN":               {"0AKDC", Analysis, "Columns can be renamed only if the table property delta.columnMapping.mode is name. <advice>"},
 	"DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP": {
 		"0AKDC", Analysis, "The column <fieldPath> cannot become <newField>; it is <oldField>.",
 	},

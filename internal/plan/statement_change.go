@@ -70,11 +70,12 @@ type DescribeHistory struct {
 // DescribeDetail tells what a table's log knows of it.
 type DescribeDetail struct{ Table Node }
 
-// Optimize puts small files together.
+// Optimize puts small files together. With Purge it only rewrites files that have deleted rows, without these.
 type Optimize struct {
 	Table  Node
 	Where  Expr
 	ZOrder [][]string
+	Purge  bool
 }
 
 // Restore brings a table back to an earlier version.

@@ -102,7 +102,7 @@ func (s *Session) runShow(ctx context.Context, st plan.Statement) (plan.Node, er
 	case *plan.ShowProperties:
 		return s.showProperties(ctx, st)
 	case *plan.ShowPartitions:
-		return s.showPartitions(st.Table, st.Partition, "SHOW PARTITIONS")
+		return s.showPartitions(ctx, st.Table, st.Partition, "SHOW PARTITIONS")
 	case *plan.ShowCreateTable:
 		return s.showCreateTable(st)
 	case *plan.DescribeTable:

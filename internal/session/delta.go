@@ -141,6 +141,26 @@ func (s *Session) deltaPathTable(ctx context.Context, parts []string) (_ catalog
 	return d.Describe(catalog.Table{Database: deltatable.Format, Name: path, Format: deltatable.Format, Location: path, Kind: catalog.External}), true, nil
 }
 
+// deltaPartitions are the values of a Delta table's partition columns, each in its own column, unlike SHOW PARTITIONS of other tables.
+func (s *Session) deltaPartitions(ctx context.Context, named *plan.Named, t catalog.Table, spec []plan.PartitionValue) (plan.Node, error) {
+	if len(t.PartitionBy) == 0 {
+		return nil, errclass.New("DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_TABLE", "tableName", strings.Join(named.Parts, "."))
+	}
+	if _, err := s.partitionSpec(ctx, t, spec, named.Origin); err != nil {
+		return nil, err
+	}
+	columns := &plan.Project{Child: named}
+	if cond := partitionCondition(spec); cond != nil {
+		columns.Child = &plan.Filter{Cond: cond, Child: named}
+	}
+	sorted := &plan.Sort{Global: true, Child: &plan.Distinct{Child: columns}}
+	for _, name := range t.PartitionBy {
+		columns.Cols = append(columns.Cols, &plan.Column{Parts: []string{name}, PlanID: -1})
+		sorted.Orders = append(sorted.Orders, &plan.SortOrder{Child: &plan.Column{Parts: []string{name}, PlanID: -1}})
+	}
+	return s.Analyze(ctx, sorted)
+}
+
 // ShapeRows implements the Shaper of package connector/delta.
 func (s *Session) ShapeRows(ctx context.Context, from types.StructType, to conn.Target) (func(part int) conn.RowShaper, error) {
 	return deltatable.Shape(ctx, s, from, to)

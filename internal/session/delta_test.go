@@ -63,7 +63,11 @@ func TestDeltaRefusals(t *testing.T) {
 		"MERGE INTO t USING (SELECT 1 id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *":                             "DELTA_MERGE_UNRESOLVED_EXPRESSION",
 		"ALTER TABLE t ADD CONSTRAINT c CHECK (v > 1)":                                                                 "DELTA_NEW_CHECK_CONSTRAINT_VIOLATION",
 		"VACUUM t RETAIN 0 HOURS": "DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT", "SELECT * FROM t VERSION AS OF 9": "DELTA_VERSION_NOT_FOUND",
-		"SELECT * FROM p VERSION AS OF 1": "UNSUPPORTED_FEATURE.TIME_TRAVEL",
+		"SELECT * FROM p VERSION AS OF 1":        "UNSUPPORTED_FEATURE.TIME_TRAVEL",
+		"SELECT * FROM t TIMESTAMP AS OF 'soon'": "INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.INPUT", "SELECT * FROM t TIMESTAMP AS OF NULL": "INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.INPUT",
+		"INSERT INTO t BY NAME SELECT 1 AS id, 2 AS w": "DELTA_METADATA_MISMATCH", "INSERT INTO t BY NAME SELECT 1 AS id, 2 AS id": "DELTA_DUPLICATE_COLUMNS_FOUND.READ_SCHEMA",
+		"INSERT INTO t (id, w) VALUES (1, 2)": "UNRESOLVED_COLUMN.WITH_SUGGESTION", "SHOW CREATE TABLE t": "DELTA_OPERATION_NOT_ALLOWED",
+		"SHOW PARTITIONS t": "DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_TABLE",
 	} {
 		s.fails(statement, want)
 	}
@@ -109,18 +113,58 @@ func TestDeltaAlter(t *testing.T) {
 	s.want("ALTER TABLE t ADD COLUMNS (v INT COMMENT 'c' AFTER id, st.y INT); SELECT * FROM t", "1|<nil>|a|[1 <nil>]")
 	s.want("ALTER TABLE t ALTER COLUMN k FIRST; SELECT * FROM t", "a|1|<nil>|[1 <nil>]")
 	for statement, want := range map[string]string{
-		"ALTER TABLE t ADD COLUMNS (v INT)":                            "FIELD_ALREADY_EXISTS",
-		"ALTER TABLE t RENAME COLUMN k TO kk":                          "DELTA_UNSUPPORTED_RENAME_COLUMN",
-		"ALTER TABLE t DROP COLUMN k":                                  "DELTA_UNSUPPORTED_DROP_COLUMN",
-		"ALTER TABLE t ALTER COLUMN id TYPE BIGINT":                    "DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP",
-		"ALTER TABLE t SET TBLPROPERTIES ('delta.nonsense' = '1')":     "DELTA_UNKNOWN_CONFIGURATION",
-		"ALTER TABLE t SET TBLPROPERTIES ('delta.appendOnly' = 'may')": "UNSUPPORTED_TABLE_CHANGE",
+		"ALTER TABLE t ADD COLUMNS (v INT)":                                       "FIELD_ALREADY_EXISTS",
+		"ALTER TABLE t RENAME COLUMN k TO kk":                                     "DELTA_UNSUPPORTED_RENAME_COLUMN",
+		"ALTER TABLE t DROP COLUMN k":                                             "DELTA_UNSUPPORTED_DROP_COLUMN",
+		"ALTER TABLE t ALTER COLUMN id TYPE BIGINT":                               "DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP",
+		"ALTER TABLE t SET TBLPROPERTIES ('delta.nonsense' = '1')":                "DELTA_UNKNOWN_CONFIGURATION",
+		"ALTER TABLE t SET TBLPROPERTIES ('delta.appendOnly' = 'may')":            "UNSUPPORTED_TABLE_CHANGE",
+		"ALTER TABLE t SET TBLPROPERTIES ('delta.logRetentionDuration' = 'long')": "DELTA_INVALID_INTERVAL",
 	} {
 		s.fails(statement, want)
 	}
 	// With names of their own in files columns can be renamed and dropped, also in a table that had none.
 	s.want("ALTER TABLE t SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name'); ALTER TABLE t RENAME COLUMN k TO kk; ALTER TABLE t DROP COLUMN v")
 	s.want("INSERT INTO t VALUES ('b', 2, named_struct('x', 2, 'y', 3)); SELECT * FROM t ORDER BY id", "a|1|[1 <nil>]", "b|2|[2 3]")
+}
+
+// A table is described by what its log says, under its name in the catalog and by its path.
+func TestDeltaPartitions(t *testing.T) {
+	s := newShell(t)
+	byPath := "delta.`" + t.TempDir() + "/t`"
+	for _, table := range []string{"t", byPath} {
+		s.want("CREATE TABLE " + table + " (id INT, k INT, d DATE, v INT) USING delta PARTITIONED BY (k, d)")
+		s.want("SHOW PARTITIONS " + table)
+		s.want("INSERT INTO " + table + " VALUES (1, 5, DATE'2026-01-02', 1), (2, 6, NULL, 2), (3, 5, NULL, 3), (4, 5, NULL, 3)")
+		s.want("SHOW PARTITIONS "+table, "5|2026-01-02", "5|<nil>", "6|<nil>")
+		s.want("SHOW PARTITIONS "+table+" PARTITION (k = 5)", "5|2026-01-02", "5|<nil>")
+		s.fails("SHOW PARTITIONS "+table+" PARTITION (v = 5)", "PARTITIONS_NOT_FOUND")
+		s.want("DESCRIBE "+table, "id|int|<nil>", "k|int|<nil>", "d|date|<nil>", "v|int|<nil>",
+			"# Partition Information||", "# col_name|data_type|comment", "k|int|<nil>", "d|date|<nil>")
+		s.want("ALTER TABLE " + table + " SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
+		s.fails("ALTER TABLE "+table+" DROP COLUMN k", "DELTA_UNSUPPORTED_DROP_PARTITION_COLUMN")
+	}
+	s.fails("ANALYZE TABLE "+byPath+" COMPUTE STATISTICS", "NOT_SUPPORTED_COMMAND_FOR_V2_TABLE")
+}
+
+// OPTIMIZE writes small files together, ZORDER BY any file anew, REORG only those with deleted rows.
+func TestDeltaOptimize(t *testing.T) {
+	s := newShell(t)
+	s.want("CREATE TABLE t (id INT) USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+	s.want("INSERT INTO t SELECT id FROM range(0, 10, 1, 1); INSERT INTO t SELECT id FROM range(10, 20, 1, 1); DELETE FROM t WHERE id IN (3, 5)", "2")
+	metrics := func(statement, fields, want string) {
+		t.Helper()
+		rows, condition := s.try(statement)
+		if condition != "" || len(rows) != 1 || !strings.Contains(rows[0], want) {
+			t.Errorf("%s: %s %s, want %s with %s", statement, rows, condition, fields, want)
+		}
+	}
+	metrics("REORG TABLE t APPLY (PURGE)", "files added, removed", "[1 1 ")
+	metrics("REORG TABLE t APPLY (PURGE)", "files added, removed", "[0 0 ")
+	metrics("OPTIMIZE t", "files added, removed", "[1 2 ")
+	metrics("OPTIMIZE t", "files added, removed", "[0 0 ")
+	metrics("OPTIMIZE t ZORDER BY (id)", "files added, removed", "[1 1 ")
+	s.want("SELECT count(*), sum(id) FROM t", "18|182")
 }
 
 // The feed has what became of each row, also where a version rewrites files with rows that stay, marks rows as deleted or takes whole files.

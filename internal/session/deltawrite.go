@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/millrace/millrace/internal/catalog"
@@ -112,12 +113,21 @@ func (s *Session) insertDelta(ctx context.Context, st *plan.Insert, location str
 // overwriteDeltaPartition runs INSERT OVERWRITE ... PARTITION: the partitions whose values are given are replaced, of the others those that
 // get rows.
 func (s *Session) overwriteDeltaPartition(ctx context.Context, t *deltatable.Table, n plan.Node, st *plan.Insert, w Write) error {
-	var cond plan.Expr
-	for _, p := range st.Partition {
+	if slices.ContainsFunc(st.Partition, func(p plan.PartitionValue) bool { return p.Value == nil }) {
+		w.Options["partitionOverwriteMode"] = "dynamic"
+		_, err := s.Write(ctx, w)
+		return err
+	}
+	cond := partitionCondition(st.Partition)
+	_, err := t.ReplaceWhere(ctx, cond, sql.FormatExpr(cond), deltatable.Rows{Plan: n, Options: w.Options})
+	return err
+}
+
+// partitionCondition is PARTITION (column = value, ...) as a condition on rows; nil if it names no value.
+func partitionCondition(spec []plan.PartitionValue) (cond plan.Expr) {
+	for _, p := range spec {
 		if p.Value == nil {
-			w.Options["partitionOverwriteMode"] = "dynamic"
-			_, err := s.Write(ctx, w)
-			return err
+			continue
 		}
 		eq := &plan.Func{Name: []string{"<=>"}, Args: []plan.Expr{&plan.Column{Parts: []string{p.Name}, PlanID: -1}, p.Value}}
 		if cond == nil {
@@ -126,8 +136,7 @@ func (s *Session) overwriteDeltaPartition(ctx context.Context, t *deltatable.Tab
 			cond = &plan.Func{Name: []string{"and"}, Args: []plan.Expr{cond, eq}}
 		}
 	}
-	_, err := t.ReplaceWhere(ctx, cond, sql.FormatExpr(cond), deltatable.Rows{Plan: n, Options: w.Options})
-	return err
+	return cond
 }
 
 // writeDeltaTable is WriteTable for a Delta table. old is the table that is there, if exists.

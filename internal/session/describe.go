@@ -108,11 +108,16 @@ func (s *Session) describeTable(ctx context.Context, st *plan.DescribeTable) (pl
 	var t catalog.Table
 	temp := s.isTemp(st.Table)
 	if !temp {
-		found, err := s.table(st.Table)
-		if err != nil && !errclass.Has(err, "TABLE_OR_VIEW_NOT_FOUND") { // a file by its path has no table
-			return nil, err
+		byPath := false
+		if t, byPath, err = s.deltaPathTable(ctx, st.Table); !byPath {
+			if t, err = s.table(st.Table); errclass.Has(err, "TABLE_OR_VIEW_NOT_FOUND") { // a file by its path has no table
+				err = nil
+			}
 		}
-		if t, err = s.described(ctx, found); err != nil {
+		if err == nil {
+			t, err = s.described(ctx, t)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -151,7 +156,11 @@ func describedRows(t catalog.Table, schema types.StructType) []types.Row {
 	head := types.Row{"# col_name", "data_type", "comment"}
 	if len(t.PartitionBy) > 0 {
 		rows = append(rows, types.Row{"# Partition Information", "", ""}, head)
-		rows = append(rows, columnRows(types.StructType{Fields: t.Schema.Fields[len(t.Schema.Fields)-len(t.PartitionBy):]})...)
+		for _, name := range t.PartitionBy {
+			if i := schema.IndexFold(name); i >= 0 {
+				rows = append(rows, columnRows(types.StructType{Fields: schema.Fields[i : i+1]})...)
+			}
+		}
 	}
 	if len(t.ClusterBy) > 0 {
 		rows = append(rows, types.Row{"# Clustering Information", "", ""}, head)

@@ -16,8 +16,8 @@ import (
 )
 
 // ListPartitions lists the partitions of a table, as SHOW PARTITIONS does.
-func (s *Session) ListPartitions(parts []string) (plan.Node, error) {
-	return s.showPartitions(parts, nil, "Catalog.listPartitions")
+func (s *Session) ListPartitions(ctx context.Context, parts []string) (plan.Node, error) {
+	return s.showPartitions(ctx, parts, nil, "Catalog.listPartitions")
 }
 
 // RecoverPartitions makes the partitions of a table known that were in its directory before it was made.
@@ -99,15 +99,24 @@ func (s *Session) onlyTable(parts []string, operation string) (catalog.Table, er
 	return t, err
 }
 
-func (s *Session) showPartitions(parts []string, spec []plan.PartitionValue, operation string) (plan.Node, error) {
-	t, err := s.onlyTable(parts, operation)
+func (s *Session) showPartitions(ctx context.Context, parts []string, spec []plan.PartitionValue, operation string) (plan.Node, error) {
+	t, byPath, err := s.deltaPathTable(ctx, parts)
+	if !byPath {
+		t, err = s.onlyTable(parts, operation)
+	}
+	if err == nil {
+		t, err = s.described(ctx, t)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if deltatable.Is(t.Format) {
+		return s.deltaPartitions(ctx, &plan.Named{Parts: parts}, t, spec)
 	}
 	if len(t.PartitionBy) == 0 {
 		return nil, errclass.New("INVALID_PARTITION_OPERATION.PARTITION_SCHEMA_IS_EMPTY", "name", tableIdent(t))
 	}
-	want, err := s.partitionSpec(context.Background(), t, spec, plan.Origin{})
+	want, err := s.partitionSpec(ctx, t, spec, plan.Origin{})
 	if err != nil {
 		return nil, err
 	}

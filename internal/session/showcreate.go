@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/millrace/millrace/internal/catalog"
+	"github.com/millrace/millrace/internal/deltatable"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/plan"
@@ -54,9 +55,15 @@ func (s *Session) showCreateTable(st *plan.ShowCreateTable) (plan.Node, error) {
 	if s.isTemp(st.Table) {
 		return nil, placed(errclass.New("EXPECT_PERMANENT_VIEW_NOT_TEMP", "viewName", errclass.Ident(st.Table...), "operation", "SHOW CREATE TABLE"), st.Origin)
 	}
+	if _, byPath := s.deltaPath(st.Table); byPath {
+		return nil, noShowCreate()
+	}
 	t, err := s.tableAt(st.Table, st.Origin)
 	if err != nil {
 		return nil, err
+	}
+	if deltatable.Is(t.Format) {
+		return nil, noShowCreate()
 	}
 	if st.Serde {
 		return nil, errclass.New("UNSUPPORTED_SHOW_CREATE_TABLE.ON_DATA_SOURCE_TABLE_WITH_AS_SERDE", "tableName", tableIdent(t))
@@ -68,6 +75,10 @@ func (s *Session) showCreateTable(st *plan.ShowCreateTable) (plan.Node, error) {
 		writeTable(&b, t)
 	}
 	return plan.LocalRows(types.Struct(text1("createtab_stmt")), []types.Row{{b.String()}})
+}
+
+func noShowCreate() error {
+	return errclass.New("DELTA_OPERATION_NOT_ALLOWED", "operation", "SHOW CREATE TABLE")
 }
 
 func writeView(b *strings.Builder, t catalog.Table) {

@@ -43,6 +43,9 @@ func (s *Session) analyzeTable(ctx context.Context, st *plan.AnalyzeTable) error
 	if s.isTemp(st.Name) {
 		return errclass.New("EXPECT_PERMANENT_VIEW_NOT_TEMP", "viewName", errclass.Ident(st.Name...), "operation", "ANALYZE TABLE")
 	}
+	if _, byPath := s.deltaPath(st.Name); byPath {
+		return errclass.New("NOT_SUPPORTED_COMMAND_FOR_V2_TABLE", "cmd", "ANALYZE TABLE")
+	}
 	t, err := s.table(st.Name)
 	if err != nil {
 		return err

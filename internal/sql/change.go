@@ -211,6 +211,21 @@ func (p *parser) optimize() plan.Statement {
 	return o
 }
 
+// reorganize reads REORG TABLE table [WHERE condition] APPLY (PURGE).
+func (p *parser) reorganize() plan.Statement {
+	p.expect("REORG")
+	p.expect("TABLE")
+	o := &plan.Optimize{Table: p.plainTable(), Purge: true}
+	if p.accept("WHERE") {
+		o.Where = p.expr()
+	}
+	p.expect("APPLY")
+	p.expect("(")
+	p.expect("PURGE")
+	p.expect(")")
+	return o
+}
+
 // restore reads RESTORE [TABLE] table TO VERSION AS OF n, or TO TIMESTAMP AS OF t.
 func (p *parser) restore() plan.Statement {
 	p.expect("RESTORE")

@@ -22,6 +22,7 @@ func TestChanges(t *testing.T) {
 		"DESCRIBE HISTORY delta.`/x` LIMIT 3":          &plan.DescribeHistory{Table: tab, Limit: 3},
 		"DESC DETAIL delta.`/x`":                       &plan.DescribeDetail{Table: tab},
 		"OPTIMIZE delta.`/x` WHERE a ZORDER BY (b, c)": &plan.Optimize{Table: tab, Where: column("a"), ZOrder: [][]string{{"b"}, {"c"}}},
+		"REORG TABLE delta.`/x` WHERE a APPLY (PURGE)": &plan.Optimize{Table: tab, Where: column("a"), Purge: true},
 		"RESTORE TABLE delta.`/x` TO VERSION AS OF 2":  &plan.Restore{Table: tab, To: plan.TimeTravel{Version: "2"}},
 		"ALTER TABLE t ADD CONSTRAINT c CHECK ( a )":   &plan.AddConstraint{Table: &plan.Named{Parts: name("t")}, Name: "c", Check: column("a"), Text: "a"},
 		"ALTER TABLE t DROP CONSTRAINT IF EXISTS c":    &plan.DropConstraint{Table: &plan.Named{Parts: name("t")}, Name: "c", IfExists: true},

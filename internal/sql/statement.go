@@ -87,6 +87,8 @@ func (p *parser) statement() plan.Statement {
 		return p.vacuum()
 	case "OPTIMIZE":
 		return p.optimize()
+	case "REORG":
+		return p.reorganize()
 	case "RESTORE":
 		return p.restore()
 	case "ANALYZE":

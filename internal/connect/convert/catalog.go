@@ -120,7 +120,7 @@ func (c *Converter) catalog(m *connectpb.Catalog) (plan.Node, error) {
 			return c.s.Run(c.ctx, &plan.ShowCreateTable{Table: name})
 		})
 	case *connectpb.Catalog_ListPartitions:
-		return on(k.ListPartitions.GetTableName(), nil, c.s.ListPartitions)
+		return on(k.ListPartitions.GetTableName(), nil, func(name []string) (plan.Node, error) { return c.s.ListPartitions(c.ctx, name) })
 	case *connectpb.Catalog_RecoverPartitions:
 		return on(k.RecoverPartitions.GetTableName(), nil, func(name []string) (plan.Node, error) {
 			return done(c.s.RecoverPartitions(name))
