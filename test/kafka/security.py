@@ -36,7 +36,7 @@ def main():
 
     def refused(settings, what):
         try:
-            both(settings | {"request.timeout.ms": "2000", "default.api.timeout.ms": "3000", "max.block.ms": "2000", "delivery.timeout.ms": "3000"})
+            both(settings | {"request.timeout.ms": "8000", "default.api.timeout.ms": "10000", "max.block.ms": "8000", "delivery.timeout.ms": "10000"})
         except Exception as e:  # noqa: BLE001
             assert what.lower() in str(e).lower(), e
             return
