@@ -219,6 +219,8 @@ func TestErrors(t *testing.T) {
 			params{"leftExprName": "`abs(start_time)`", "leftExprValue": "360000000L", "constraint": "<", "rightExprValue": "300000000L"},
 		},
 		{"select window(ts, '1 month') from t", "INVALID_TIME_WINDOW.MONTHS", nil},
+		{"select window(ts, '106751992 days') from t", "FAILED_FUNCTION_CALL", params{"funcName": "`window`"}},
+		{"select window(ts, '1 hour', '400000000 days') from t", "FAILED_FUNCTION_CALL", params{"funcName": "`window`"}},
 		{"select window(ts, '5') from t", "CANNOT_PARSE_INTERVAL", nil},
 		{"select window(ts, '5 minutes'), window(ts, '6 minutes') from t", "INVALID_TIME_WINDOW.SEVERAL", nil},
 		{"select window(ts) from t", "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", params{"functionName": "`window`", "expectedNum": "[2, 3, 4]", "actualNum": "1"}},

@@ -177,7 +177,7 @@ func (r *resolver) dedup(n *plan.Dedup) (plan.Node, error) {
 	d.Keys = nil
 	if n.AllColumns || len(n.Keys) == 0 {
 		d.Keys, d.AllColumns = exprsOf(visible(sc.attrs)), false
-		return &d, collated("", d.Keys, true)
+		return &d, comparableKeys(&d)
 	}
 	for _, k := range n.Keys {
 		c, ok := k.(*plan.Column)
@@ -200,7 +200,19 @@ func (r *resolver) dedup(n *plan.Dedup) (plan.Node, error) {
 		}
 		d.Keys = append(d.Keys, exprsOf(found)...)
 	}
-	return &d, collated("", d.Keys, true)
+	return &d, comparableKeys(&d)
+}
+
+// comparableKeys refuses keys that cannot be told apart. What forgets them by the watermark looks at their bytes, and takes maps, too.
+func comparableKeys(d *plan.Dedup) error {
+	for _, k := range d.Keys {
+		if a, ok := k.(*plan.Attr); ok && !d.WithinWatermark {
+			if err := noMap(a); err != nil {
+				return err
+			}
+		}
+	}
+	return collated("", d.Keys, true)
 }
 
 // unpivot turns columns into rows: an Expand with a list for each unpivoted column.

@@ -24,7 +24,7 @@ func (r *resolver) observe(n *plan.Observe) (plan.Node, error) {
 		if plan.Exists(e, isSubquery) {
 			return nil, errclass.New("UNSUPPORTED_FEATURE.EXPRESSION", "expression", "a subquery in observed metrics")
 		}
-		if err := checkMetric(plan.Trim(e), e); err != nil {
+		if err := checkMetric(plan.Trim(e), e, false); err != nil {
 			return nil, err
 		}
 	}
@@ -35,34 +35,36 @@ func (r *resolver) observe(n *plan.Observe) (plan.Node, error) {
 	return &plan.Observe{Name: n.Name, Aggs: aggs, Child: children[0]}, nil
 }
 
-// checkMetric checks an expression of observed metrics. whole is the metric for messages.
-func checkMetric(e, whole plan.Expr) error {
+// checkMetric checks an expression of observed metrics. whole is the metric for messages; inside tells that e is an argument of an aggregate.
+func checkMetric(e, whole plan.Expr, inside bool) error {
 	fail := func(what string) error {
 		return errclass.New("INVALID_OBSERVED_METRICS."+what, "expr", errclass.Expr(plan.Trim(whole).SQL()))
 	}
 	switch x := e.(type) {
 	case *plan.Agg:
 		switch {
+		case inside:
+			return fail("NESTED_AGGREGATES_UNSUPPORTED")
 		case x.Distinct:
 			return fail("AGGREGATE_EXPRESSION_WITH_DISTINCT_UNSUPPORTED")
 		case x.Filter != nil:
 			return fail("AGGREGATE_EXPRESSION_WITH_FILTER_UNSUPPORTED")
-		case slices.ContainsFunc(x.Args, func(a plan.Expr) bool { return plan.Exists(a, isAgg) }):
-			return fail("NESTED_AGGREGATES_UNSUPPORTED")
 		}
-		return nil
+		inside = true
 	case *groupingExpr:
 		return errclass.New("UNSUPPORTED_GROUPING_EXPRESSION")
 	case *plan.Over:
 		return fail("WINDOW_EXPRESSIONS_UNSUPPORTED")
 	case *plan.Attr:
-		return fail("NON_AGGREGATE_FUNC_ARG_IS_ATTRIBUTE")
+		if !inside {
+			return fail("NON_AGGREGATE_FUNC_ARG_IS_ATTRIBUTE")
+		}
 	}
-	if plan.Exists(e, IsRandom) {
+	if !inside && plan.Exists(e, IsRandom) {
 		return fail("NON_AGGREGATE_FUNC_ARG_IS_NON_DETERMINISTIC")
 	}
 	for _, k := range e.Kids() {
-		if err := checkMetric(k, whole); err != nil {
+		if err := checkMetric(k, whole, inside); err != nil {
 			return err
 		}
 	}

@@ -92,17 +92,28 @@ func (r *resolver) setOp(n *plan.SetOp) (plan.Node, error) {
 // noMaps refuses to compare maps as a whole, what has a variant in it, and texts of another collation.
 func noMaps(n plan.Node) error {
 	for _, a := range n.Output() {
-		if !types.IsGroupable(a.T) {
-			return errclass.New("UNSUPPORTED_FEATURE.SET_OPERATION_ON_VARIANT_TYPE", "colName", errclass.Ident(a.Name), "dataType", errclass.Expr(a.T.SQL()))
+		if err := noMap(a); err != nil {
+			return err
 		}
 		if err := Bytewise(a.T); err != nil {
 			return err
 		}
-		if holdsMap(a.T) {
-			return errclass.New("UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE", "colName", errclass.Ident(a.Name), "dataType", errclass.Expr(a.T.SQL()))
-		}
 	}
 	return nil
+}
+
+// noMap refuses a column that cannot be compared: a map or a variant, or what has one in it.
+func noMap(a *plan.Attr) error {
+	class := ""
+	switch {
+	case !types.IsGroupable(a.T):
+		class = "UNSUPPORTED_FEATURE.SET_OPERATION_ON_VARIANT_TYPE"
+	case holdsMap(a.T):
+		class = "UNSUPPORTED_FEATURE.SET_OPERATION_ON_MAP_TYPE"
+	default:
+		return nil
+	}
+	return errclass.New(class, "colName", errclass.Ident(a.Name), "dataType", errclass.Expr(a.T.SQL()))
 }
 
 func holdsMap(t types.DataType) bool {

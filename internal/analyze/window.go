@@ -96,7 +96,11 @@ func windowMicros(iv interval.Interval, text string) (int64, error) {
 	if iv.Months != 0 {
 		return 0, errclass.New("INVALID_TIME_WINDOW.MONTHS", "interval", text)
 	}
-	return int64(iv.Days)*interval.MicrosPerDay + iv.Micros, nil
+	n, ok := iv.Duration()
+	if !ok {
+		return 0, errclass.New("FAILED_FUNCTION_CALL", "funcName", "`window`")
+	}
+	return n, nil
 }
 
 // checkWindow checks how the durations of a window fit together.
@@ -401,6 +405,9 @@ func (r *resolver) watermark(n *plan.Watermark) (plan.Node, error) {
 			return nil, err
 		}
 		w.Delay = types.Interval(iv)
+	}
+	if _, ok := interval.Interval(w.Delay).Duration(); !ok {
+		return nil, errclass.New("INTERVAL_ARITHMETIC_OVERFLOW.WITHOUT_SUGGESTION")
 	}
 	if w.Millis() < 0 {
 		return nil, errclass.New("NEGATIVE_WATERMARK_DELAY", "delay", w.DelayText)
