@@ -19,7 +19,7 @@ func openEverything(t testing.TB) (*Reader, *Writer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	typ, _, err := TypeOf(s, Unions{})
+	typ, _, err := TypeOf(s, Typing{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func openEverything(t testing.TB) (*Reader, *Writer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewReader(s, s, typ), w
+	return NewReader(s, s, typ, nil), w
 }
 
 var sample = []byte{
@@ -65,11 +65,11 @@ func TestHugeCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		typ, _, err := TypeOf(s, Unions{})
+		typ, _, err := TypeOf(s, Typing{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if NewReader(s, s, typ).Record([]byte{0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0}) {
+		if NewReader(s, s, typ, nil).Record([]byte{0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0}) {
 			t.Errorf("%s: a huge count was believed", text)
 		}
 	}

@@ -2,6 +2,7 @@ package avrorow
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/millrace/millrace/types"
 )
@@ -9,6 +10,9 @@ import (
 // Describe is the schema, in JSON, by which NewWriter writes records: columns that may be null are unions, and what is named within
 // is named by where it lies.
 func Describe(t types.StructType, name, space string) string {
+	if i := strings.LastIndexByte(name, '.'); i >= 0 { // the whole name
+		name, space = name[i+1:], name[:i]
+	}
 	return string(describe(nil, t, name, space))
 }
 

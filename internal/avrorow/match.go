@@ -1,6 +1,7 @@
 package avrorow
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/hamba/avro/v2"
@@ -37,10 +38,9 @@ func (m *matching) columns(fields []*avro.Field, t types.StructType) (at, missin
 	for i, column := range t.Fields {
 		k := -1
 		switch {
-		case m.Position && i >= len(fields):
-			return at, nil, m.refuse("there is no field at the position of the column " + column.Name)
-		case m.Position:
+		case m.Position && i < len(fields):
 			k = i
+		case m.Position: // null
 		default:
 			for j, f := range fields {
 				if f.Name() != column.Name && (m.CaseSensitive || !strings.EqualFold(f.Name(), column.Name)) {
@@ -156,8 +156,8 @@ type Rows struct {
 
 // NewRows returns a reader of records that were written by one schema and are read by another, of which these columns are wanted.
 // reason tells why that cannot be.
-func NewRows(written, reader avro.Schema, want types.StructType, m Match) (r *Rows, reason string) {
-	rs := resolver{match: &matching{Match: m}}
+func NewRows(written, reader avro.Schema, want types.StructType, m Match, cal *Calendar) (r *Rows, reason string) {
+	rs := resolver{match: &matching{Match: m}, calendar: cal}
 	root := rs.resolve(written, reader, want)
 	if rs.match.reason == "" && root.wire != wireRecord {
 		rs.match.reason = "the records of the files are not those of the schema"
@@ -165,15 +165,23 @@ func NewRows(written, reader avro.Schema, want types.StructType, m Match) (r *Ro
 	return &Rows{root, vec.NewBuilder(want)}, rs.match.reason
 }
 
-// Read reads one record and gives what is behind it; ok is false when there is none, and what was read of it is dropped.
-func (r *Rows) Read(b []byte) (rest []byte, ok bool) {
+// ErrAncient says that a record has a day or time from before today's calendar, and that the calendar is not known.
+var ErrAncient = errors.New("a day or time may mean two")
+
+var errUnfit = errors.New("a record does not fit the schema")
+
+// Read reads one record and gives what is behind it. When it cannot be read, what was read of it is dropped.
+func (r *Rows) Read(b []byte) (rest []byte, err error) {
 	n := r.out.Len()
 	in := cursor{b: b}
 	if !r.root.read(&in, r.out) || in.bad {
 		r.out.Truncate(n)
-		return b, false
+		if in.ancient {
+			return b, ErrAncient
+		}
+		return b, errUnfit
 	}
-	return in.b, true
+	return in.b, nil
 }
 
 // Len is the number of rows read since the last Take, Size about how many bytes they have.

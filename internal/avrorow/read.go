@@ -21,9 +21,10 @@ type Reader struct {
 	cur  cursor
 }
 
-// NewReader returns a reader of records that were written by one schema and are wanted in another; t is the other's type.
-func NewReader(written, wanted avro.Schema, t types.DataType) *Reader {
-	root := (&resolver{}).resolve(written, wanted, t)
+// NewReader returns a reader of records that were written by one schema and are wanted in another; t is the other's type. Without a
+// calendar it is today's.
+func NewReader(written, wanted avro.Schema, t types.DataType, cal *Calendar) *Reader {
+	root := (&resolver{calendar: cal}).resolve(written, wanted, t)
 	if s, ok := deref(wanted).(*avro.UnionSchema); ok {
 		if _, isStruct := t.(types.StructType); isStruct && moreBranches(s) {
 			root = fail() // as in Spark, which takes such a union only inside of a record
@@ -70,7 +71,14 @@ func (r *Reader) Borrow() *vec.Vector { return r.out.Borrow() }
 type cursor struct {
 	b   []byte
 	bad bool
+	// ancient says that it is bad because of a day or time that has several meanings.
+	ancient bool
+	// depth is how many records are around what is being passed over: nothing else bounds those that hold themselves.
+	depth int
 }
+
+// maxNested is the most that depth may be.
+const maxNested = 10_000
 
 func (c *cursor) spoil() { c.bad, c.b = true, nil }
 
@@ -145,9 +153,9 @@ func (c *conv) read(in *cursor, out *vec.Builder) bool {
 			out.AppendBool(p[0] == 1)
 		}
 	case wireInt:
-		c.number(int64(in.int()), out)
+		c.number(int64(in.int()), in, out)
 	case wireLong:
-		c.number(in.long(), out)
+		c.number(in.long(), in, out)
 	case wireFloat:
 		c.real(float64(in.float()), out)
 	case wireDouble:
@@ -176,7 +184,10 @@ func (c *conv) read(in *cursor, out *vec.Builder) bool {
 	return !in.bad
 }
 
-func (c *conv) number(x int64, out *vec.Builder) {
+func (c *conv) number(x int64, in *cursor, out *vec.Builder) {
+	if c.rebase != nil {
+		x = c.rebased(x, in)
+	}
 	switch c.into.(type) {
 	case types.IntegerType, types.DateType, types.YearMonthIntervalType:
 		out.AppendInt32(int32(x))
@@ -187,6 +198,24 @@ func (c *conv) number(x int64, out *vec.Builder) {
 	default:
 		out.AppendInt64(x * c.scale)
 	}
+}
+
+// rebased is a day or time in today's calendar, in the unit in which it was written.
+func (c *conv) rebased(x int64, in *cursor) int64 {
+	ok := false
+	if _, isTime := c.into.(types.TimestampType); isTime {
+		x, ok = c.rebase.Micros(x*c.scale, c.rebase.Zone)
+		x /= c.scale
+	} else {
+		var day int32
+		day, ok = c.rebase.Day(int32(x))
+		x = int64(day)
+	}
+	if !ok {
+		in.spoil()
+		in.ancient = true
+	}
+	return x
 }
 
 func (c *conv) real(x float64, out *vec.Builder) {
@@ -371,11 +400,15 @@ func (c *conv) skip(in *cursor) bool {
 			}
 		}
 	case wireRecord:
+		if in.depth++; in.depth > maxNested {
+			return false
+		}
 		for _, k := range c.kids {
 			if !k.skip(in) {
 				return false
 			}
 		}
+		in.depth--
 	case wireUnion:
 		at := int64(0)
 		if c.member < 0 {

@@ -2,9 +2,11 @@ package avrorow
 
 import (
 	"slices"
+	"time"
 
 	"github.com/hamba/avro/v2"
 
+	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/types"
 )
 
@@ -47,6 +49,13 @@ type conv struct {
 	entries []entry  // scratch of maps
 	seen    map[string]int
 	free    bool // values may take no bytes
+	rebase  *Calendar
+}
+
+// Calendar is the one of the days and times of a file.
+type Calendar struct {
+	datetime.Rebase
+	Zone *time.Location // in which days begin
 }
 
 // filler is a field of a record with its default.
@@ -62,6 +71,10 @@ func fail() *conv { return &conv{wire: wireFail, member: -1} }
 type resolver struct {
 	// match is set where t of resolve is not the type of r itself but one that is wanted of it.
 	match *matching
+	// calendar is nil where it is today's.
+	calendar *Calendar
+	// passed are the records that are passed over: one may hold itself.
+	passed map[*avro.RecordSchema]*conv
 }
 
 // resolve reads w as r and gives it the type t. Without r the values are passed over.
@@ -92,6 +105,7 @@ func (rs *resolver) resolve(w, r avro.Schema, t types.DataType) *conv {
 		c.wire, c.free = wireNull, true
 	case *avro.PrimitiveSchema:
 		primitive(c, w, r)
+		rs.rebase(c)
 	case *avro.FixedSchema:
 		c.wire, c.size, c.free = wireFixed, w.Size(), w.Size() == 0
 		setDecimal(c, r, t)
@@ -114,6 +128,15 @@ func (rs *resolver) resolve(w, r avro.Schema, t types.DataType) *conv {
 		}
 	case *avro.RecordSchema:
 		c.wire = wireRecord
+		if r == nil {
+			if known := rs.passed[w]; known != nil {
+				return known
+			}
+			if rs.passed == nil {
+				rs.passed = map[*avro.RecordSchema]*conv{}
+			}
+			rs.passed[w] = c
+		}
 		rs.record(c, w, r, t)
 	default:
 		return fail()
@@ -144,6 +167,14 @@ func primitive(c *conv, w *avro.PrimitiveSchema, r avro.Schema) {
 		}
 	case types.TimeType:
 		c.scale = 1000 // times are kept in nanoseconds
+	}
+}
+
+// rebase sets the calendar of a day or time.
+func (rs *resolver) rebase(c *conv) {
+	switch c.into.(type) {
+	case types.DateType, types.TimestampType:
+		c.rebase = rs.calendar
 	}
 }
 
@@ -194,6 +225,9 @@ func (rs *resolver) intoUnion(w avro.Schema, u *avro.UnionSchema, t types.DataTy
 	s, isStruct := t.(types.StructType)
 	if !isStruct || len(branches) == 1 {
 		return rs.resolve(w, branches[k], t)
+	}
+	if len(s.Fields) != len(branches) { // a branch was left out
+		return fail()
 	}
 	c := rs.resolve(w, branches[k], s.Fields[k].Type)
 	return &conv{wire: wireUnion, member: k, into: t, kids: []*conv{c}, free: c.free}
@@ -258,8 +292,8 @@ func (rs *resolver) columns(fields []*avro.Field, t types.StructType) (at, missi
 		return rs.match.columns(fields, t)
 	}
 	at = make([]int, len(fields))
-	for k := range at {
-		at[k] = k
+	for k, f := range fields { // one that was left out has no column
+		at[k] = slices.IndexFunc(t.Fields, func(c types.Field) bool { return c.Name == f.Name() })
 	}
 	return at, nil, true
 }

@@ -20,18 +20,42 @@ func Parse(text string) (avro.Schema, error) {
 	return s, nil
 }
 
-// Unions says what the columns are called that hold the branches of a union.
-type Unions struct {
-	Stable bool   // by the branch's type, not by its position
-	Prefix string // before the type's name
+// Typing says what the type of a schema is where that is open.
+type Typing struct {
+	// StableNames has the columns that hold the branches of a union be called by the branch's type, not by its position.
+	StableNames bool
+	Prefix      string // before the type's name
+	// MaxDepth is how often a record may be within itself: what lies deeper is left out. With 0 such records have no type.
+	MaxDepth int
+}
+
+// maxDepth is the most that MaxDepth may be.
+const maxDepth = 15
+
+// TypingOf reads the options that say it.
+func TypingOf(get func(string) (string, bool)) (Typing, error) {
+	t := Typing{Prefix: "member_"}
+	if p, ok := get("stableIdentifierPrefixForUnionType"); ok {
+		t.Prefix = p
+	}
+	if s, ok := get("recursiveFieldMaxDepth"); ok {
+		n, err := strconv.ParseInt(s, 10, 32)
+		if err != nil || n > maxDepth {
+			return t, errclass.New("STDS_INVALID_OPTION_VALUE.WITH_MESSAGE", "optionName", "recursiveFieldMaxDepth",
+				"message", "it must be a number of at most "+strconv.Itoa(maxDepth)+", and is "+s+".")
+		}
+		t.MaxDepth = max(0, int(n))
+	}
+	return t, nil
 }
 
 // TypeOf is the type of the values that a schema describes; nullable tells whether the schema itself allows null.
-func TypeOf(s avro.Schema, u Unions) (t types.DataType, nullable bool, err error) {
-	return typeOf(s, u, nil)
+func TypeOf(s avro.Schema, typing Typing) (t types.DataType, nullable bool, err error) {
+	return typing.typeOf(s, nil)
 }
 
-func typeOf(s avro.Schema, u Unions, above []string) (types.DataType, bool, error) {
+// typeOf is nil for what is left out.
+func (o Typing) typeOf(s avro.Schema, above []string) (types.DataType, bool, error) {
 	s = deref(s)
 	switch s := s.(type) {
 	case *avro.NullSchema:
@@ -48,47 +72,62 @@ func typeOf(s avro.Schema, u Unions, above []string) (types.DataType, bool, erro
 	case *avro.EnumSchema:
 		return types.String, false, nil
 	case *avro.ArraySchema:
-		e, null, err := typeOf(s.Items(), u, above)
+		e, null, err := o.typeOf(s.Items(), above)
+		if e == nil {
+			return nil, false, err
+		}
 		return types.ArrayType{Element: e, ContainsNull: null}, false, err
 	case *avro.MapSchema:
-		v, null, err := typeOf(s.Values(), u, above)
+		v, null, err := o.typeOf(s.Values(), above)
+		if v == nil {
+			return nil, false, err
+		}
 		return types.MapType{Key: types.String, Value: v, ValueContainsNull: null}, false, err
 	case *avro.RecordSchema:
-		t, err := recordType(s, u, above)
+		t, err := o.recordType(s, above)
 		return t, false, err
 	case *avro.UnionSchema:
-		return unionType(s, u, above)
+		return o.unionType(s, above)
 	}
 	return nil, false, errclass.New("INVALID_SCHEMA.PARSE_ERROR", "inputSchema", s.String(), "reason", "the kind "+string(s.Type())+" is not known")
 }
 
-func recordType(s *avro.RecordSchema, u Unions, above []string) (types.DataType, error) {
+func (o Typing) recordType(s *avro.RecordSchema, above []string) (types.DataType, error) {
+	depth := 0
 	for _, name := range above {
 		if name == s.FullName() {
-			return nil, errclass.New("INVALID_SCHEMA.PARSE_ERROR", "inputSchema", s.String(),
-				"reason", "the record "+name+" holds itself, and a type cannot")
+			depth++
 		}
+	}
+	if depth > 0 && o.MaxDepth == 0 {
+		return nil, errclass.New("INVALID_SCHEMA.PARSE_ERROR", "inputSchema", s.String(),
+			"reason", "the record "+s.FullName()+" holds itself, and a type cannot. The option recursiveFieldMaxDepth cuts it at a depth")
+	}
+	if depth > 0 && depth >= o.MaxDepth {
+		return nil, nil
 	}
 	above = append(above[:len(above):len(above)], s.FullName())
 	t := types.StructType{Fields: make([]types.Field, 0, len(s.Fields()))}
 	for _, f := range s.Fields() {
-		ft, null, err := typeOf(f.Type(), u, above)
+		ft, null, err := o.typeOf(f.Type(), above)
 		if err != nil {
 			return nil, err
 		}
-		t.Fields = append(t.Fields, types.Field{Name: f.Name(), Type: ft, Nullable: null})
+		if ft != nil {
+			t.Fields = append(t.Fields, types.Field{Name: f.Name(), Type: ft, Nullable: null})
+		}
 	}
 	return t, nil
 }
 
 // unionType is the type of a union: that of its only branch beside null, the wider of two numbers, or a struct with a field a branch.
-func unionType(s *avro.UnionSchema, u Unions, above []string) (types.DataType, bool, error) {
+func (o Typing) unionType(s *avro.UnionSchema, above []string) (types.DataType, bool, error) {
 	branches, null := branchesOf(s)
 	switch {
 	case len(branches) == 0:
 		return types.Null, true, nil
 	case len(branches) == 1:
-		t, inner, err := typeOf(branches[0], u, above)
+		t, inner, err := o.typeOf(branches[0], above)
 		return t, null || inner, err
 	case plainPair(branches, avro.Int, avro.Long):
 		return types.Long, null, nil
@@ -97,18 +136,21 @@ func unionType(s *avro.UnionSchema, u Unions, above []string) (types.DataType, b
 	}
 	t, seen := types.StructType{}, map[string]bool{}
 	for i, b := range branches {
-		bt, _, err := typeOf(b, u, above)
+		bt, _, err := o.typeOf(b, above)
 		if err != nil {
 			return nil, false, err
 		}
+		if bt == nil {
+			continue
+		}
 		name := "member" + strconv.Itoa(i)
-		if u.Stable {
-			name = u.Prefix + strings.ToLower(branchName(b))
-			if seen[name] {
+		if o.StableNames {
+			name = o.Prefix + branchName(b)
+			if seen[strings.ToLower(name)] {
 				return nil, false, errclass.New("INVALID_SCHEMA.PARSE_ERROR", "inputSchema", s.String(),
 					"reason", "two branches of a union would be the column "+name)
 			}
-			seen[name] = true
+			seen[strings.ToLower(name)] = true
 		}
 		t.Fields = append(t.Fields, types.NewField(name, bt))
 	}

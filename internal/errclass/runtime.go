@@ -37,6 +37,7 @@ var runtimeTable = table{
 	"INVALID_DATETIME_PATTERN.WITH_SUGGESTION":                         {"22007", IllegalArgument, "The date-time pattern <pattern> cannot be used."},
 	"INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_PATTERN_RECOGNITION": {"42K0B", Upgrade, "The date-time pattern <pattern> cannot be used; old Spark releases took it, and <config> set to \"LEGACY\" asked for that."},
 	"INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_WEEK_BASED_PATTERN":  {"42K0B", Upgrade, "The date-time pattern holds the week-based letter <c>; use the function EXTRACT."},
+	"INCONSISTENT_BEHAVIOR_CROSS_VERSION.READ_ANCIENT_DATETIME":        {"42K0B", Upgrade, "A <format> file has a date before 1582-10-15 or a timestamp before 1900-01-01T00:00:00Z, and does not say in which calendar. Set the option <option> to \"LEGACY\" for that of Spark 2 and old releases of Hive, or to \"CORRECTED\" to read it as it is."},
 	"INCONSISTENT_BEHAVIOR_CROSS_VERSION.PARSE_DATETIME_BY_NEW_PARSER": {"42K0B", Upgrade, "The text <datetime> does not fit its pattern; old Spark releases took it. Set <config> to \"CORRECTED\" to treat it as invalid."},
 	"INVALID_FRACTION_OF_SECOND":                                       {"22023", DateTime, "The seconds must be from 0 to 59.999999 (60 with a fraction of 0), not <secAndMicros>."},
 	"INVALID_UTF8_STRING":                                              {"22029", IllegalArgument, "The bytes <str> are no valid UTF-8."},

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -184,7 +185,7 @@ func (s *shell) readBack(c formatCase, dir string) (a formatAnswer, err error) {
 var named = regexp.MustCompile(`^part-\d+-[0-9a-f-]{36}(-c\d+|\.c\d+)?`)
 
 // packed are the ends of names of files that are not compared byte by byte.
-var packed = regexp.MustCompile(`\.(bz2|deflate|lz4|snappy|zst|parquet|avro)$`)
+var packed = regexp.MustCompile(`\.(bz2|deflate|lz4|snappy|zst|parquet)$`)
 
 // written writes the query of a case.
 func (s *shell) written(c formatCase, dir string) (a formatAnswer, err error) {
@@ -214,6 +215,10 @@ func (s *shell) written(c formatCase, dir string) (a formatAnswer, err error) {
 			if b, err = io.ReadAll(r); err != nil {
 				return a, err
 			}
+		case strings.HasSuffix(end, ".avro"):
+			_, b, _ = bytes.Cut(b, []byte("avro.schema"))
+			n, size := binary.Varint(b)
+			b = b[size : size+int(n)]
 		case packed.MatchString(end):
 			b = nil
 		}

@@ -25,6 +25,8 @@ const markBytes = 16
 const (
 	keySchema = "avro.schema"
 	keyCodec  = "avro.codec"
+	// keyVersion is that of the version of Spark.
+	keyVersion = "org.apache.spark.version"
 )
 
 // maxHeader is the most that a text of the map may have.
@@ -34,9 +36,12 @@ const maxHeader = 64 << 20
 type header struct {
 	schema avro.Schema
 	text   string
-	codec  *codec
-	mark   [markBytes]byte
-	size   int64 // of the header, with the mark
+	// version is that of the Spark that has written the file, old tells whether it kept to the calendar of Spark 2, zone its time zone.
+	version, zone string
+	old           bool
+	codec         *codec
+	mark          [markBytes]byte
+	size          int64 // of the header, with the mark
 }
 
 // counter counts the bytes that are read.
@@ -109,6 +114,12 @@ func readHeader(f fs.File) (*header, error) {
 				h.text = value
 			case keyCodec:
 				codecName = value
+			case keyVersion:
+				h.version = value
+			case "org.apache.spark.legacyDateTime":
+				h.old = true
+			case "org.apache.spark.timeZone":
+				h.zone = value
 			}
 		}
 	}

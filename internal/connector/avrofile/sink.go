@@ -10,13 +10,11 @@ import (
 	"github.com/hamba/avro/v2"
 
 	"github.com/millrace/millrace/internal/avrorow"
-	"github.com/millrace/millrace/internal/connector/files"
 	"github.com/millrace/millrace/internal/connector/filesink"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/sink"
-	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/types"
 )
 
@@ -37,10 +35,9 @@ func (k SinkKind) Prepare(req sink.Request) (filesink.Encoder, error) {
 	e := &encoder{record: "topLevelRecord"}
 	name, ok := req.Options.Get("compression")
 	if !ok {
-		name = conf("spark.sql.avro.compression.codec")
-	}
-	if name == "" {
-		name = "snappy"
+		if name = conf("spark.sql.avro.compression.codec"); name == "" {
+			name = "snappy"
+		}
 	}
 	var err error
 	if e.codec, err = findCodec(name); err != nil {
@@ -54,7 +51,7 @@ func (k SinkKind) Prepare(req sink.Request) (filesink.Encoder, error) {
 		e.record = s
 	}
 	e.space, _ = req.Options.Get("recordNamespace")
-	e.byPosition, err = files.Flag(source.Request{Options: source.Options(req.Options)}, "positionalFieldMatching", false)
+	e.byPosition, err = flag(req.Options.Get, "positionalFieldMatching", false)
 	return e, err
 }
 
@@ -148,7 +145,7 @@ func (e *encoder) Create(w io.Writer, schema types.StructType) (filesink.File, e
 		return nil, err
 	}
 	head := append([]byte(nil), magic...)
-	meta := []string{keySchema, text, "org.apache.spark.version", sparkVersion, keyCodec, e.codec.name}
+	meta := []string{keySchema, text, keyVersion, sparkVersion, keyCodec, e.codec.name}
 	head = binary.AppendVarint(head, int64(len(meta)/2))
 	for _, s := range meta {
 		head = append(binary.AppendVarint(head, int64(len(s))), s...)

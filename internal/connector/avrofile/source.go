@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/hamba/avro/v2"
 
 	"github.com/millrace/millrace/internal/avrorow"
 	"github.com/millrace/millrace/internal/connector/files"
+	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/setting"
@@ -28,31 +30,42 @@ func (Kind) Name() string { return "avro" }
 
 // Prepare implements files.Kind.
 func (k Kind) Prepare(req source.Request) (files.Decoder, error) {
-	d := &decoder{unions: avrorow.Unions{Prefix: "member_"}}
+	d := &decoder{}
 	var err error
+	if d.typing, err = avrorow.TypingOf(req.Options.Get); err != nil {
+		return nil, err
+	}
+	d.rebase, d.rebases = req.Options.Get("datetimeRebaseMode")
+	d.zone = req.Env.Zone
 	if d.reader, _, err = schemaOption(k.FS, req.Options.Get); err != nil {
 		return nil, err
 	}
-	if _, ok := req.Options.Get("recursiveFieldMaxDepth"); ok {
-		return nil, errclass.New("UNSUPPORTED_FEATURE.RELATION", "relation", "the option recursiveFieldMaxDepth of the format avro")
-	}
-	if p, ok := req.Options.Get("stableIdentifierPrefixForUnionType"); ok {
-		d.unions.Prefix = p
-	}
-	for key, flag := range map[string]*bool{
-		"enableStableIdentifiersForUnionType": &d.unions.Stable, "positionalFieldMatching": &d.match.Position,
+	for key, to := range map[string]*bool{
+		"enableStableIdentifiersForUnionType": &d.typing.StableNames, "positionalFieldMatching": &d.match.Position,
 	} {
-		if *flag, err = files.Flag(req, key, false); err != nil {
+		if *to, err = flag(req.Options.Get, key, false); err != nil {
 			return nil, err
 		}
 	}
-	any, err := files.Flag(req, "ignoreExtension", true)
+	any, err := flag(req.Options.Get, "ignoreExtension", true)
 	d.byExtension = !any
 	if err == nil {
 		d.ignoreCorrupt, err = files.IgnoresCorrupt(req)
 	}
 	d.match.CaseSensitive = req.Env.Conf != nil && req.Env.Conf(setting.CaseSensitive) == "true"
 	return d, err
+}
+
+// flag reads an option that is true or false.
+func flag(get func(string) (string, bool), key string, otherwise bool) (bool, error) {
+	s, ok := get(key)
+	switch {
+	case !ok:
+		return otherwise, nil
+	case strings.EqualFold(s, "true"), strings.EqualFold(s, "false"):
+		return strings.EqualFold(s, "true"), nil
+	}
+	return false, errclass.New("STDS_INVALID_OPTION_VALUE.WITH_MESSAGE", "optionName", key, "message", "it must be true or false, and is "+s+".")
 }
 
 // schemaOption is the schema that the options give, in their text or in a file; nil when they give none.
@@ -80,10 +93,14 @@ func schemaOption(fsys fs.FS, get func(string) (string, bool)) (avro.Schema, str
 // decoder reads Avro files.
 type decoder struct {
 	reader        avro.Schema // by which files are read; nil for their own
-	unions        avrorow.Unions
+	typing        avrorow.Typing
 	match         avrorow.Match
 	byExtension   bool // files without .avro are passed over
 	ignoreCorrupt bool
+	// rebase names the calendar of files that do not tell it themselves; rebases says that it is set.
+	rebase  string
+	rebases bool
+	zone    *time.Location // in which days begin, where a file does not tell
 }
 
 // Fixed implements files.Decoder.
@@ -123,7 +140,7 @@ func (d *decoder) Infer(ctx context.Context, list []*files.File) (types.StructTy
 	if s == nil {
 		return types.StructType{}, false, nil
 	}
-	t, _, err := avrorow.TypeOf(s, d.unions)
+	t, _, err := avrorow.TypeOf(s, d.typing)
 	if err != nil {
 		return types.StructType{}, false, err
 	}
@@ -176,12 +193,35 @@ func (d *decoder) Open(_ context.Context, p files.Piece, want types.StructType, 
 	if reader == nil {
 		reader = h.schema
 	}
-	records, reason := avrorow.NewRows(h.schema, reader, want, d.match)
+	cal, err := d.calendar(h)
+	if err != nil {
+		return nil, err
+	}
+	records, reason := avrorow.NewRows(h.schema, reader, want, d.match, cal)
 	if reason != "" {
 		return nil, errors.New(reason)
 	}
 	r.records = records
 	return r, nil
+}
+
+// calendar is that of a file; nil for today's.
+func (d *decoder) calendar(h *header) (*avrorow.Calendar, error) {
+	r, ok := datetime.RebaseOf(h.version, h.old, "3.0.0", d.rebase, d.rebases)
+	if !ok {
+		return nil, errors.New("the option datetimeRebaseMode is CORRECTED, LEGACY or EXCEPTION")
+	}
+	if r == datetime.Corrected {
+		return nil, nil
+	}
+	zone, ok := datetime.ParseZone(h.zone)
+	if !ok || h.zone == "" {
+		zone = d.zone
+	}
+	if zone == nil {
+		zone = time.UTC
+	}
+	return &avrorow.Calendar{Rebase: r, Zone: zone}, nil
 }
 
 // rows reads the records of a piece.
@@ -218,9 +258,12 @@ func (r *rows) Next(ctx context.Context) (*vec.Batch, error) {
 			return vec.NewBatch(int(n)), nil
 		}
 		for r.left > 0 && r.records.Len() < vec.BatchRows && r.records.Size() < maxBatch {
-			rest, ok := r.records.Read(r.text)
-			if !ok {
-				return nil, errors.New("a record does not fit the schema")
+			rest, err := r.records.Read(r.text)
+			if errors.Is(err, avrorow.ErrAncient) {
+				return nil, errclass.New("INCONSISTENT_BEHAVIOR_CROSS_VERSION.READ_ANCIENT_DATETIME", "format", "Avro", "option", "datetimeRebaseMode")
+			}
+			if err != nil {
+				return nil, err
 			}
 			r.text = rest
 			r.left--

@@ -300,9 +300,10 @@ func InferError(f *File, err error, ignore bool) error {
 	return ReadError(f.Path, err)
 }
 
-// ReadError says which file could not be read.
+// ReadError says which file could not be read, unless what it holds is refused by an option.
 func ReadError(path string, err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errclass.Has(err, "FAILED_READ_FILE") {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errclass.Has(err, "FAILED_READ_FILE") ||
+		errclass.Has(err, "INCONSISTENT_BEHAVIOR_CROSS_VERSION") {
 		return err
 	}
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
+	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/decimal"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -28,8 +29,8 @@ const maxBatchBytes = 1 << 30
 type opener func(rg *file.RowGroupReader) (leafReader, error)
 
 // leafOpener finds how a column is read as a type; ok is false when it cannot be.
-func leafOpener(col *schema.Column, i int, t types.DataType) (open opener, ok bool) {
-	make, ok := leafMaker(col, t)
+func leafOpener(col *schema.Column, i int, t types.DataType, cal calendars) (open opener, ok bool) {
+	make, ok := leafMaker(col, t, cal)
 	if !ok {
 		return nil, false
 	}
@@ -65,12 +66,14 @@ func each[T, V any](f func(T) V) func([]V, []T) error {
 }
 
 // eachOK is each for conversions that can fail.
-func eachOK[T, V any](f func(T) (V, bool)) func([]V, []T) error {
+func eachOK[T, V any](f func(T) (V, bool)) func([]V, []T) error { return eachOr(errOverflow, f) }
+
+func eachOr[T, V any](failure error, f func(T) (V, bool)) func([]V, []T) error {
 	return func(dst []V, src []T) error {
 		for i, x := range src {
 			v, ok := f(x)
 			if !ok {
-				return errOverflow
+				return failure
 			}
 			dst[i] = v
 		}
@@ -78,7 +81,7 @@ func eachOK[T, V any](f func(T) (V, bool)) func([]V, []T) error {
 	}
 }
 
-func leafMaker(col *schema.Column, t types.DataType) (func(openColumn) leafReader, bool) {
+func leafMaker(col *schema.Column, t types.DataType, cal calendars) (func(openColumn) leafReader, bool) {
 	logical := col.LogicalType()
 	switch col.PhysicalType() {
 	case parquet.Types.Boolean:
@@ -86,12 +89,16 @@ func leafMaker(col *schema.Column, t types.DataType) (func(openColumn) leafReade
 			return func(o openColumn) leafReader { return direct(col, t, o.bools) }, true
 		}
 	case parquet.Types.Int32:
-		return int32Maker(col, logical, t)
+		return int32Maker(col, logical, t, cal)
 	case parquet.Types.Int64:
-		return int64Maker(col, logical, t)
+		return int64Maker(col, logical, t, cal)
 	case parquet.Types.Int96:
 		switch t.(type) {
 		case types.TimestampType, types.TimestampNTZType:
+			if cal.int96 != datetime.Corrected && t == types.DataType(types.Timestamp) {
+				convert := eachOr(ancient("int96RebaseMode"), func(x parquet.Int96) (int64, bool) { return cal.int96.Micros(int96Micros(x), cal.zone) })
+				return func(o openColumn) leafReader { return converted(col, t, o.int96s, convert) }, true
+			}
 			return func(o openColumn) leafReader { return converted(col, t, o.int96s, each(int96Micros)) }, true
 		}
 	case parquet.Types.Float:
@@ -113,7 +120,7 @@ func leafMaker(col *schema.Column, t types.DataType) (func(openColumn) leafReade
 	return nil, false
 }
 
-func int32Maker(col *schema.Column, logical schema.LogicalType, t types.DataType) (func(openColumn) leafReader, bool) {
+func int32Maker(col *schema.Column, logical schema.LogicalType, t types.DataType, cal calendars) (func(openColumn) leafReader, bool) {
 	unsigned := isUnsigned(logical)
 	if d, ok := logical.(schema.DecimalLogicalType); ok {
 		return decimalMaker(col, int(d.Precision()), int(d.Scale()), t, func(o openColumn) func(int) leafReader {
@@ -128,7 +135,14 @@ func int32Maker(col *schema.Column, logical schema.LogicalType, t types.DataType
 		return func(o openColumn) leafReader {
 			return converted(col, t, o.ints, eachOK(func(x int32) (int32, bool) { return x, x >= 0 }))
 		}, true
-	case types.DateType, types.YearMonthIntervalType:
+	case types.DateType:
+		if cal.days != datetime.Corrected {
+			return func(o openColumn) leafReader {
+				return converted(col, t, o.ints, eachOr(ancient("datetimeRebaseMode"), cal.days.Day))
+			}, true
+		}
+		return func(o openColumn) leafReader { return direct(col, t, o.ints) }, true
+	case types.YearMonthIntervalType:
 		return func(o openColumn) leafReader { return direct(col, t, o.ints) }, true
 	case types.ByteType:
 		return func(o openColumn) leafReader {
@@ -168,7 +182,7 @@ func isUnsigned(l schema.LogicalType) bool {
 	return ok && !i.IsSigned()
 }
 
-func int64Maker(col *schema.Column, logical schema.LogicalType, t types.DataType) (func(openColumn) leafReader, bool) {
+func int64Maker(col *schema.Column, logical schema.LogicalType, t types.DataType, cal calendars) (func(openColumn) leafReader, bool) {
 	if d, ok := logical.(schema.DecimalLogicalType); ok {
 		return decimalMaker(col, int(d.Precision()), int(d.Scale()), t, func(o openColumn) func(int) leafReader {
 			return scaledInts(col, t, o.longs)
@@ -186,6 +200,9 @@ func int64Maker(col *schema.Column, logical schema.LogicalType, t types.DataType
 		ts, ok := logical.(schema.TimestampLogicalType)
 		if !ok {
 			return nil, false
+		}
+		if _, zoned := types.DataType(t).(types.TimestampType); zoned && cal.days != datetime.Corrected && ts.TimeUnit() != schema.TimeUnitNanos {
+			return func(o openColumn) leafReader { return converted(col, t, o.longs, cal.micros(ts.TimeUnit())) }, true
 		}
 		switch ts.TimeUnit() {
 		case schema.TimeUnitMillis:

@@ -24,6 +24,7 @@ type matcher struct {
 	file          string
 	s             *schema.Schema
 	caseSensitive bool
+	cal           calendars
 }
 
 // column maps a column. One that the file does not have is read as nulls.
@@ -101,7 +102,7 @@ func (m *matcher) node(p place, t types.DataType) (*node, error) {
 	if i < 0 {
 		return nil, errDamaged
 	}
-	open, ok := leafOpener(m.s.Column(i), i, t)
+	open, ok := leafOpener(m.s.Column(i), i, t, m.cal)
 	if !ok {
 		return nil, m.mismatch(p, t)
 	}
@@ -214,7 +215,7 @@ func (m *matcher) anyLeaf(p place) *node {
 			return nil
 		}
 		col := m.s.Column(i)
-		open, ok := leafOpener(col, i, ownType(col))
+		open, ok := leafOpener(col, i, ownType(col), m.cal)
 		if !ok {
 			return nil
 		}

@@ -24,7 +24,7 @@ func (SinkKind) Prepare(req sink.Request) (filesink.Encoder, error) {
 	if !ok && req.Env.Conf != nil {
 		name = req.Env.Conf(setting.ParquetCodec)
 	}
-	if name == "" {
+	if !ok && name == "" {
 		name = "snappy"
 	}
 	c, err := findCodec(name)

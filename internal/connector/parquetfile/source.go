@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
@@ -27,7 +28,7 @@ func (Kind) Name() string { return "parquet" }
 
 // Prepare implements files.Kind.
 func (Kind) Prepare(req source.Request) (files.Decoder, error) {
-	d := &decoder{}
+	d := &decoder{options: req.Options, zone: req.Env.Zone}
 	conf := func(string) string { return "" }
 	if req.Env.Conf != nil {
 		conf = req.Env.Conf
@@ -46,6 +47,8 @@ type decoder struct {
 	caseSensitive bool
 	merge         bool
 	ignoreCorrupt bool // in the search for a schema
+	options       source.Options
+	zone          *time.Location // in which days begin, where a file does not tell
 }
 
 // Fixed implements files.Decoder.
@@ -178,6 +181,10 @@ func mergeTypes(a, b types.DataType) (types.DataType, bool) {
 		k, ok1 := mergeTypes(x.Key, y.Key)
 		v, ok2 := mergeTypes(x.Value, y.Value)
 		return types.MapOf(k, v), ok1 && ok2
+	case types.DecimalType:
+		if y, ok := b.(types.DecimalType); ok && x.Scale == y.Scale {
+			return types.DecimalType{Precision: max(x.Precision, y.Precision), Scale: x.Scale}, true
+		}
 	}
 	return a, types.SameType(a, b)
 }
@@ -196,6 +203,9 @@ func (d *decoder) Open(_ context.Context, p files.Piece, want types.StructType, 
 	defer recovered(&err)
 	rows := &rows{r: r, types: want}
 	m := &matcher{file: fs.URI(p.Path), s: r.MetaData().Schema, caseSensitive: d.caseSensitive}
+	if m.cal, err = calendarsOf(r.MetaData().KeyValueMetadata(), d.options, d.zone); err != nil {
+		return nil, err
+	}
 	for _, f := range want.Fields {
 		n, err := m.column(f)
 		if err != nil {

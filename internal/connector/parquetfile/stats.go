@@ -25,7 +25,7 @@ func mayHold(r *file.Reader, g int, m *matcher, filters []source.Filter) bool {
 			continue
 		}
 		leaf, ok := p.n.(*schema.PrimitiveNode)
-		if !ok || p.rep > 0 {
+		if !ok || p.rep > 0 || m.cal.moves(leaf) {
 			continue
 		}
 		i := m.s.ColumnIndexByNode(leaf)

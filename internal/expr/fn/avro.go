@@ -7,6 +7,7 @@ import (
 	"github.com/hamba/avro/v2"
 
 	"github.com/millrace/millrace/internal/avrorow"
+	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/textrecord"
@@ -49,13 +50,14 @@ func (b *Binding) avroOptions(i int, ordinal string) (map[string]string, error) 
 	return opts, nil
 }
 
-// avroUnions is how options want the members of unions to be called.
-func avroUnions(opts map[string]string) avrorow.Unions {
-	u := avrorow.Unions{Stable: strings.EqualFold(opts["enablestableidentifiersforuniontype"], "true"), Prefix: "member_"}
-	if p, ok := opts["stableidentifierprefixforuniontype"]; ok {
-		u.Prefix = p
-	}
-	return u
+// avroTyping is what options say on the types of schemas.
+func avroTyping(opts map[string]string) (avrorow.Typing, error) {
+	t, err := avrorow.TypingOf(func(key string) (string, bool) {
+		v, ok := opts[strings.ToLower(key)]
+		return v, ok
+	})
+	t.StableNames = strings.EqualFold(opts["enablestableidentifiersforuniontype"], "true")
+	return t, err
 }
 
 // bindSchemaOfAvro binds schema_of_avro(schema[, options]), the type that from_avro would read, as DDL.
@@ -71,7 +73,11 @@ func bindSchemaOfAvro(b *Binding) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, _, err := avrorow.TypeOf(s, avroUnions(opts))
+	typing, err := avroTyping(opts)
+	if err != nil {
+		return nil, err
+	}
+	t, _, err := avrorow.TypeOf(s, typing)
 	if err != nil {
 		return nil, err
 	}
@@ -103,25 +109,34 @@ func bindFromAvro(b *Binding) (*Bound, error) {
 	if mode == textrecord.DropMalformed {
 		return nil, errclass.New("PARSE_MODE_UNSUPPORTED", "funcName", "`from_avro`", "mode", mode.String())
 	}
-	unions := avroUnions(opts)
+	typing, err := avroTyping(opts)
+	if err != nil {
+		return nil, err
+	}
 	wanted := written
 	if s, ok := opts["avroschema"]; ok {
 		if wanted, err = avrorow.Parse(s); err != nil {
 			return nil, err
 		}
 		// A schema that holds itself cannot be passed over either.
-		if _, _, err := avrorow.TypeOf(written, unions); err != nil {
+		if _, _, err := avrorow.TypeOf(written, typing); err != nil {
 			return nil, err
 		}
 	}
-	t, _, err := avrorow.TypeOf(wanted, unions)
+	t, _, err := avrorow.TypeOf(wanted, typing)
 	if err != nil {
 		return nil, err
+	}
+	cal := &avrorow.Calendar{Zone: b.Zone}
+	if name, ok := opts["datetimerebasemode"]; ok {
+		if cal.Rebase, ok = datetime.ParseRebase(name); !ok {
+			return nil, errclass.New("INVALID_OPTION_VALUE", "option", "datetimeRebaseMode", "format", "avro", "value", name, "requirement", "it is CORRECTED, LEGACY or EXCEPTION.")
+		}
 	}
 	c := make([]types.DataType, len(b.Args))
 	c[0] = types.Binary
 	return &Bound{Args: c, Type: t, Nullable: true, TakesConst: true, NullsAreArgs: true, CanFail: mode == textrecord.FailFast, New: func() Kernel {
-		return fromAvro(avrorow.NewReader(written, wanted, t), mode)
+		return fromAvro(avrorow.NewReader(written, wanted, t, cal), mode)
 	}}, nil
 }
 
