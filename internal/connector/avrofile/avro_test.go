@@ -182,7 +182,7 @@ func TestWanted(t *testing.T) {
 		{options: source.Options{"avroSchema": `{"type":"record","name":"topLevelRecord","fields":[{"name":"nope","type":"int"}]}`}},
 		{options: source.Options{"avroSchema": "{"}},
 		{options: source.Options{"avroSchemaUrl": "testdata/nowhere.avsc"}},
-		{options: source.Options{"recursiveFieldMaxDepth": "2"}},
+		{options: source.Options{"recursiveFieldMaxDepth": "16"}},
 	} {
 		got, err := table{path: "testdata/snappy.avro", options: c.options, schema: c.schema}.rows(t)
 		switch {
