@@ -80,6 +80,9 @@ func (a *Analyzer) Resolve(ctx context.Context, n plan.Node) (plan.Node, error) 
 	if n, err = r.unnest(n); err != nil {
 		return nil, err
 	}
+	if n, err = r.special(n); err != nil {
+		return nil, err
+	}
 	return finish(n)
 }
 

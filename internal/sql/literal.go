@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/types"
@@ -216,35 +217,33 @@ func (p *parser) typedLiteral() plan.Expr {
 func specialDay(s string, now time.Time) (types.Days, bool) {
 	_, offset := now.Zone()
 	today := types.Days((now.Unix() + int64(offset)) / secondsPerDay)
-	switch strings.ToLower(strings.TrimSpace(s)) {
-	case "epoch":
-		return 0, true
-	case "now", "today":
-		return today, true
-	case "yesterday":
-		return today - 1, true
-	case "tomorrow":
-		return today + 1, true
+	word, ok := datetime.SpecialWord(s)
+	switch word {
+	case datetime.Epoch:
+		return 0, ok
+	case datetime.Yesterday:
+		today--
+	case datetime.Tomorrow:
+		today++
 	}
-	return 0, false
+	return today, ok
 }
 
 // specialTime are the words that stand for a timestamp.
 func specialTime(s string, now time.Time) (time.Time, bool) {
 	y, m, d := now.Date()
-	switch strings.ToLower(strings.TrimSpace(s)) {
-	case "epoch":
-		return time.Unix(0, 0).UTC(), true
-	case "now":
-		return now, true
-	case "today":
-		return time.Date(y, m, d, 0, 0, 0, 0, now.Location()), true
-	case "yesterday":
-		return time.Date(y, m, d-1, 0, 0, 0, 0, now.Location()), true
-	case "tomorrow":
-		return time.Date(y, m, d+1, 0, 0, 0, 0, now.Location()), true
+	word, ok := datetime.SpecialWord(s)
+	switch word {
+	case datetime.Epoch:
+		return time.Unix(0, 0).UTC(), ok
+	case datetime.Now:
+		return now, ok
+	case datetime.Yesterday:
+		d--
+	case datetime.Tomorrow:
+		d++
 	}
-	return time.Time{}, false
+	return time.Date(y, m, d, 0, 0, 0, 0, now.Location()), ok
 }
 
 // halfOfDay is AM, PM or nothing behind a time of day.
