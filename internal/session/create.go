@@ -246,7 +246,7 @@ func (s *Session) createTableLike(ctx context.Context, st *plan.CreateTableLike)
 		if from.Kind != catalog.View {
 			t.Format = from.Format
 			if st.Format == "" {
-				t.Options = from.Storage()
+				t.Options, t.Elsewhere = from.Storage(), from.Elsewhere
 			}
 		}
 	}

@@ -270,7 +270,9 @@ func TestTablesOfSources(t *testing.T) {
 	if err != nil || plan.Schema(n).SQL() != "STRUCT<timestamp: TIMESTAMP, value: BIGINT>" {
 		t.Fatal(n, err)
 	}
-	again.want("DROP TABLE clock; SHOW TABLES")
+	again.want("CREATE TABLE second LIKE clock; CREATE TABLE third LIKE clock USING parquet; SELECT * FROM third")
+	again.fails("SELECT * FROM second", "UNSUPPORTED_FEATURE.TABLE_OPERATION")
+	again.want("DROP TABLE clock; DROP TABLE second; DROP TABLE third; SHOW TABLES")
 }
 
 // A file format whose columns are always the same needs no list of them; the others need one, or files that are there already.
