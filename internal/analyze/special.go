@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"github.com/millrace/millrace/internal/datetime"
-	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -14,51 +13,42 @@ func (r *resolver) special(n plan.Node) (plan.Node, error) {
 	return plan.TransformUp(n, func(n plan.Node) (plan.Node, error) {
 		return plan.MapExprs(n, func(e plan.Expr) (plan.Expr, error) {
 			return plan.TransformExprUp(e, func(e plan.Expr) (plan.Expr, error) {
-				if s := r.specialConstant(e); s != nil {
-					return s, nil
-				}
-				return e, nil
+				return r.specialConstant(e)
 			})
 		})
 	})
 }
 
-// specialConstant is the meaning of a cast of a special word, nil for any other expression.
-func (r *resolver) specialConstant(e plan.Expr) plan.Expr {
+// specialConstant is the meaning of a cast of a special word; any other expression stays as it is.
+func (r *resolver) specialConstant(e plan.Expr) (plan.Expr, error) {
 	text, to := r.castText(e)
-	if to == nil {
-		return nil
-	}
 	word, ok := datetime.SpecialWord(text)
 	if !ok {
-		return nil
+		return e, nil
 	}
-	if word == datetime.Epoch {
-		switch to {
-		case types.Date:
-			return &plan.Literal{Value: types.Days(0), T: to}
-		case types.Timestamp:
-			return &plan.Literal{Value: types.Micros(0), T: to}
-		}
-		return &plan.Literal{Value: types.MicrosNTZ(0), T: to}
+	call := func(name string, args ...plan.Expr) (plan.Expr, error) {
+		return r.over().call(name, args, plan.Origin{})
 	}
-	if word == datetime.Now && to == types.Timestamp {
+	switch {
+	case word == datetime.Epoch && to == types.Date:
+		return &plan.Literal{Value: types.Days(0), T: to}, nil
+	case word == datetime.Epoch && to == types.Timestamp:
+		return &plan.Literal{Value: types.Micros(0), T: to}, nil
+	case word == datetime.Epoch:
+		return &plan.Literal{Value: types.MicrosNTZ(0), T: to}, nil
+	case word == datetime.Now && to == types.Timestamp:
 		return call("now")
-	}
-	if word == datetime.Now && to == types.TimestampNTZ {
+	case word == datetime.Now && to == types.TimestampNTZ:
 		return call("localtimestamp")
 	}
-	day := call("current_date")
-	switch word {
-	case datetime.Tomorrow:
-		day = call("date_add", day, &plan.Literal{Value: int32(1), T: types.Integer})
-	case datetime.Yesterday:
-		day = call("date_add", day, &plan.Literal{Value: int32(-1), T: types.Integer})
+	day, err := call("current_date")
+	if n := map[string]int32{datetime.Tomorrow: 1, datetime.Yesterday: -1}[word]; n != 0 && err == nil {
+		day, err = call("date_add", day, &plan.Literal{Value: n, T: types.Integer})
 	}
-	if to == types.Date || day == nil {
-		return day
+	if err != nil || to == types.Date {
+		return day, err
 	}
-	return &plan.Cast{Child: day, To: to}
+	return &plan.Cast{Child: day, To: to}, nil
 }
 
 // castText is the text of a constant that is cast to a date or a timestamp; to is nil for other expressions.
@@ -86,20 +76,3 @@ func (r *resolver) castText(e plan.Expr) (text string, to types.DataType) {
 
 // castCalls are the functions of one argument that only cast it.
 var castCalls = map[string]bool{"to_date": true, "to_timestamp": true, "to_timestamp_ltz": true, "to_timestamp_ntz": true, "try_to_date": true, "try_to_timestamp": true}
-
-// call is a resolved call of a function that takes its arguments as they are.
-func call(name string, args ...plan.Expr) plan.Expr {
-	f := fn.Lookup(name)
-	b := &fn.Binding{Name: name, ANSI: true}
-	for _, a := range args {
-		if a == nil {
-			return nil
-		}
-		b.Args = append(b.Args, fn.Arg{Type: plan.TypeOf(a), Nullable: plan.NullableOf(a), SQL: a.SQL()})
-	}
-	bound, err := f.Bind(b)
-	if err != nil {
-		return nil
-	}
-	return &plan.Call{Fn: f, Bound: bound, Name: name, Args: args}
-}

@@ -90,6 +90,14 @@ func (c *Catalog) loadTable(db, file string) error {
 	return nil
 }
 
+// ready is what comes before every change: the files are read, and what a crash has left is tidied up. The lock is held.
+func (c *Catalog) ready() error {
+	if err := c.load(); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
 // settle tidies up before the first change. The lock is held.
 func (c *Catalog) settle() error {
 	for len(c.unsettled) > 0 {
@@ -132,10 +140,7 @@ func (c *Catalog) Begin(t Table) error { return c.create(t, false, true) }
 func (c *Catalog) create(t Table, replace, doomed bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.load(); err != nil {
-		return err
-	}
-	if err := c.settle(); err != nil {
+	if err := c.ready(); err != nil {
 		return err
 	}
 	db, k := key(t.Database), key(t.Name)
@@ -164,10 +169,7 @@ func alreadyExists(t Table) error {
 func (c *Catalog) Vacant(t Table) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.load(); err != nil {
-		return err
-	}
-	if err := c.settle(); err != nil {
+	if err := c.ready(); err != nil {
 		return err
 	}
 	entries, err := c.fsys.ReadDir(t.Location)
@@ -206,10 +208,7 @@ func (c *Catalog) Drop(db, name string) (t Table, ok bool, err error) {
 func (c *Catalog) doom(db, name string) (t Table, ok bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.load(); err != nil {
-		return t, false, err
-	}
-	if err := c.settle(); err != nil {
+	if err := c.ready(); err != nil {
 		return t, false, err
 	}
 	if t, ok = c.tables[key(db)][key(name)]; !ok {
@@ -232,10 +231,7 @@ func (c *Catalog) doom(db, name string) (t Table, ok bool, err error) {
 func (c *Catalog) Rename(db, name string, t Table) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.load(); err != nil {
-		return err
-	}
-	if err := c.settle(); err != nil {
+	if err := c.ready(); err != nil {
 		return err
 	}
 	tables, from, to := c.tables[key(db)], c.tableFile(db, name), c.tableFile(db, t.Name)

@@ -15,10 +15,7 @@ import (
 func (c *Catalog) Beside(t Table) (folder string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.load(); err != nil {
-		return "", err
-	}
-	if err := c.settle(); err != nil {
+	if err := c.ready(); err != nil {
 		return "", err
 	}
 	old, ok := c.tables[key(t.Database)][key(t.Name)]

@@ -28,49 +28,50 @@ func elsewhere(format string) bool {
 // already, or those that the source tells. Columns that the source cannot have are refused.
 func (s *Session) withColumns(ctx context.Context, t *catalog.Table) error {
 	t.Format = orDefault(t.Format, s.Conf.Value(setting.Source))
-	given := len(t.Schema.Fields) > 0
-	if !elsewhere(t.Format) {
-		switch {
-		case given:
-			return nil
-		case source.Lookup(t.Format) == nil && sink.Lookup(t.Format) == nil:
-			return errclass.New("DATA_SOURCE_NOT_FOUND", "provider", t.Format)
-		}
-	}
-	r := &plan.Read{Format: t.Format, Options: t.Options}
 	switch {
-	case t.Location != "":
-		r.Paths = []string{t.Location}
-	case !elsewhere(t.Format): // in a folder that is not there yet; some formats have always the same columns
+	case elsewhere(t.Format):
+		return s.columnsElsewhere(ctx, t)
+	case len(t.Schema.Fields) > 0:
+		return nil
+	case source.Lookup(t.Format) == nil && sink.Lookup(t.Format) == nil:
+		return errclass.New("DATA_SOURCE_NOT_FOUND", "provider", t.Format)
+	}
+	r := &plan.Read{Format: t.Format, Options: t.Options, Paths: []string{t.Location}}
+	if t.Location == "" { // a folder that is not there yet: some formats have always the same columns
 		place, err := s.server.tables.Place(t.Database, t.Name)
 		if err != nil {
 			return err
 		}
-		r.Paths, r.Options = []string{place}, maps.Clone(t.Options)
-		if r.Options == nil {
-			r.Options = map[string]string{}
-		}
-		r.Options[files.OptionMaybeMissing] = "true"
-	}
-	if given {
-		r.Schema = types.JSON(t.Schema)
+		r.Paths[0], r.Options = place, map[string]string{files.OptionMaybeMissing: "true"}
+		maps.Copy(r.Options, t.Options)
 	}
 	n, err := s.Analyze(ctx, r)
-	if elsewhere(t.Format) {
-		if errclass.Has(err, batchScan) {
-			stream := *r
-			stream.Stream = true
-			n, err = s.Analyze(ctx, &stream)
-		}
-		if t.Elsewhere = catalog.Told; given {
-			t.Elsewhere = catalog.Given
-		}
+	if err == nil {
+		t.Schema = plan.Schema(n)
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// columnsElsewhere is withColumns for a table without files.
+func (s *Session) columnsElsewhere(ctx context.Context, t *catalog.Table) error {
+	r := &plan.Read{Format: t.Format, Options: t.Options}
+	if t.Location != "" {
+		r.Paths = []string{t.Location}
 	}
-	t.Schema = plan.Schema(n)
-	return nil
+	t.Elsewhere = catalog.Told
+	if len(t.Schema.Fields) > 0 {
+		t.Elsewhere, r.Schema = catalog.Given, types.JSON(t.Schema)
+	}
+	n, err := s.Analyze(ctx, r)
+	if errclass.Has(err, batchScan) {
+		stream := *r
+		stream.Stream = true
+		n, err = s.Analyze(ctx, &stream)
+	}
+	if err == nil {
+		t.Schema = plan.Schema(n)
+	}
+	return err
 }
 
 // firstMode is how the first rows of a table are written: a system that cannot replace what it has gets no table made of a query.

@@ -505,7 +505,7 @@ func (s *Session) WriteTable(ctx context.Context, name string, w Write, insert b
 	if !exists {
 		var observed []query.Observation
 		err = s.filledTable(t, func(t catalog.Table) (err error) {
-			observed, err = s.fill(ctx, t, n, sink.Append, w.Options)
+			observed, err = s.fill(ctx, t, n, firstMode(t), w.Options)
 			return err
 		})
 		return observed, err

@@ -264,6 +264,13 @@ func TestTablesOfSources(t *testing.T) {
 	s.want("SHOW COLUMNS IN clock", "timestamp", "value")
 	s.fails("CREATE TABLE other USING kafka", "KAFKA_INVALID_OPTION.SUBSCRIPTION")
 	s.fails("CREATE TABLE other USING kafka OPTIONS (subscribe 't', `kafka.bootstrap.servers` 'nowhere:1') AS SELECT 'a' AS value", "_LEGACY_ERROR_TEMP_3081")
+	// Nor has a frame's writer more to say than the statement.
+	_, err := s.WriteTable(t.Context(), "other", session.Write{
+		Plan: &plan.OneRow{}, Format: "kafka", Mode: sink.ErrorIfExists, Options: map[string]string{"topic": "t", "kafka.bootstrap.servers": "nowhere:1"},
+	}, false)
+	if !errclass.Has(err, "_LEGACY_ERROR_TEMP_3081") {
+		t.Error(err)
+	}
 	s.want("SHOW TABLES", "default|clock|false")
 	again := &shell{session.NewServer(s.Runtime(), nil).New("me", s.ID), t, nil}
 	n, err := again.Analyze(t.Context(), &plan.Named{Parts: []string{"clock"}, Stream: true})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/millrace/millrace/source"
+
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
@@ -57,6 +59,19 @@ func EncodedLineSep(get func(key string) (string, bool), format string) (string,
 		sep, err = enc.NewEncoder().String(sep)
 	}
 	return sep, err
+}
+
+// RecordOptions reads what the formats of records in text share: the character set and, as ignoreCorrupt, whether files that cannot be read
+// have no part in the schema. A compression that nobody knows is refused, though names of files say which one they have.
+func RecordOptions(req source.Request, format string) (text TextOptions, ignoreCorrupt bool, err error) {
+	if _, err := CodecOption(req.Options.Get); err != nil {
+		return text, false, err
+	}
+	if ignoreCorrupt, err = IgnoresCorrupt(req); err != nil {
+		return text, false, err
+	}
+	text.Encoding, err = EncodingOption(req.Options.Get, format)
+	return text, ignoreCorrupt, err
 }
 
 // openText opens a file as text: decompressed, in UTF-8, without a byte order mark.

@@ -30,13 +30,7 @@ func (Kind) Prepare(req source.Request) (files.Decoder, error) {
 	if req.Env.Now != nil {
 		d.opts.Now = req.Env.Now
 	}
-	if _, err := files.CodecOption(req.Options.Get); err != nil {
-		return nil, err
-	}
-	if d.ignoreCorrupt, err = files.IgnoresCorrupt(req); err != nil {
-		return nil, err
-	}
-	if d.text.Encoding, err = files.EncodingOption(req.Options.Get, "xml"); err != nil {
+	if d.text, d.ignoreCorrupt, err = files.RecordOptions(req, "xml"); err != nil {
 		return nil, err
 	}
 	multiLine, err := files.Flag(req, "multiLine", true)
