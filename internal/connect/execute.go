@@ -2,7 +2,6 @@ package connect
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/google/uuid"
@@ -97,23 +96,10 @@ func (h *holder) forget(id string) *operation {
 
 // run does an operation's work.
 func (op *operation) run() {
-	err := op.work()
-	if err == nil && op.reattachable {
-		err = op.emit(op.ctx, &connectpb.ExecutePlanResponse{ResponseType: &connectpb.ExecutePlanResponse_ResultComplete_{
-			ResultComplete: &connectpb.ExecutePlanResponse_ResultComplete{},
-		}}, nil, 0)
-	}
-	if err == nil {
-		op.finish(nil)
-	} else {
-		if cause := context.Cause(op.ctx); cause != nil {
-			// Whatever the work said, it ended because it was told to.
-			if !errors.As(cause, new(*errclass.Error)) {
-				cause = errInterrupted
-			}
-			err = cause
-		}
+	if err := op.settle(op.work()); err != nil {
 		op.finish(op.h.fail(err))
+	} else {
+		op.finish(nil)
 	}
 	op.cancel(nil)
 }
@@ -251,8 +237,7 @@ func (s *Service) Interrupt(_ context.Context, req *connectpb.InterruptRequest) 
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, op := range h.ops {
-		if hit(op) && op.running() {
-			op.cancel(errInterrupted)
+		if hit(op) && op.interrupt() {
 			resp.InterruptedIds = append(resp.InterruptedIds, id)
 		}
 	}
@@ -264,12 +249,6 @@ func (op *operation) attending() bool {
 	op.mu.Lock()
 	defer op.mu.Unlock()
 	return op.attends
-}
-
-func (op *operation) running() bool {
-	op.mu.Lock()
-	defer op.mu.Unlock()
-	return !op.done
 }
 
 // GetStatus lists the states of operations.

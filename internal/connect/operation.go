@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -39,6 +40,7 @@ type operation struct {
 	sent    int64 // the last response that a reader has got
 	ahead   int64 // bytes after sent
 	kept    int64 // bytes up to sent
+	settled bool // how it ends is decided: an interrupt comes too late
 	done    bool
 	err     *Failure
 	state   connectpb.GetStatusResponse_OperationStatus_OperationState
@@ -132,10 +134,41 @@ func (op *operation) add(msg *connectpb.ExecutePlanResponse, rec arrow.RecordBat
 	op.wake()
 }
 
-// finish notes the end of the work.
+// interrupt cancels the operation and tells whether it has: one that is told of as interrupted does not succeed any more.
+func (op *operation) interrupt() bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	if op.settled {
+		return false
+	}
+	op.cancel(errInterrupted)
+	return true
+}
+
+// settle decides how the operation ends, given what its work has said. Whatever that is, one that was told to end has ended for that.
+func (op *operation) settle(err error) error {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	op.settled = true
+	cause := context.Cause(op.ctx)
+	switch {
+	case cause == nil:
+		return err
+	case errors.As(cause, new(*errclass.Error)):
+		return cause
+	}
+	return errInterrupted
+}
+
+// finish ends the responses.
 func (op *operation) finish(f *Failure) {
 	op.mu.Lock()
 	defer op.mu.Unlock()
+	if f == nil && op.reattachable {
+		op.add(&connectpb.ExecutePlanResponse{ResponseType: &connectpb.ExecutePlanResponse_ResultComplete_{
+			ResultComplete: &connectpb.ExecutePlanResponse_ResultComplete{},
+		}}, nil, 0)
+	}
 	op.done, op.err = true, f
 	switch {
 	case f == nil:
