@@ -40,7 +40,7 @@ type operation struct {
 	sent    int64 // the last response that a reader has got
 	ahead   int64 // bytes after sent
 	kept    int64 // bytes up to sent
-	settled bool // how it ends is decided: an interrupt comes too late
+	settled bool  // how it ends is decided: an interrupt comes too late
 	done    bool
 	err     *Failure
 	state   connectpb.GetStatusResponse_OperationStatus_OperationState
