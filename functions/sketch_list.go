@@ -340,6 +340,27 @@ func KLLSketchGetRankFloat[C1 millrace.ColumnOrName, C2 millrace.ColumnOrName](s
 	return millrace.Call("kll_sketch_get_rank_float", sketch, quantile)
 }
 
+// ApproxTopKAccumulate is a sketch of the most frequent values, to be kept and combined; it tracks 10000 unless given.
+func ApproxTopKAccumulate[C millrace.ColumnOrName](col C, tracked ...int) millrace.Column {
+	args := []any{col}
+	args = append(args, literals(tracked)...)
+	return millrace.Call("approx_top_k_accumulate", args...)
+}
+
+// ApproxTopKCombine merges sketches of the most frequent values; how many are tracked must be given when they differ in it.
+func ApproxTopKCombine[C millrace.ColumnOrName](sketch C, tracked ...int) millrace.Column {
+	args := []any{sketch}
+	args = append(args, literals(tracked)...)
+	return millrace.Call("approx_top_k_combine", args...)
+}
+
+// ApproxTopKEstimate is an array of the k most frequent values of a sketch with their counts, 5 unless given.
+func ApproxTopKEstimate[C millrace.ColumnOrName](sketch C, k ...int) millrace.Column {
+	args := []any{sketch}
+	args = append(args, literals(k)...)
+	return millrace.Call("approx_top_k_estimate", args...)
+}
+
 // CountMinSketch is a sketch that tells how often values occur.
 func CountMinSketch[C millrace.ColumnOrName](col C, eps float64, confidence float64, seed int) millrace.Column {
 	return millrace.Call("count_min_sketch", col, millrace.Lit(eps), millrace.Lit(confidence), millrace.Lit(seed))

@@ -138,6 +138,7 @@ var families = []func() []*Function{
 	vectorFunctions,
 	reflectFunctions,
 	sketchFunctions,
+	frequentFunctions,
 	bitmapFunctions,
 }
 

@@ -35,15 +35,17 @@ type slot struct {
 
 // Sketch counts items.
 type Sketch struct {
-	slots  []slot // a power of two
-	active int
-	most   int   // slots
-	offset int64 // what was taken off counts
+	slots   []slot // a power of two
+	active  int
+	most    int   // slots
+	samples int   // of how many counts the median is taken
+	weight  int64 // the sum of all counts
+	offset  int64 // what was taken off counts
 }
 
 // New returns an empty sketch of so many slots at most.
 func New(most int) *Sketch {
-	return &Sketch{slots: make([]slot, leastLength), most: max(most, leastLength)}
+	return &Sketch{slots: make([]slot, leastLength), most: max(most, leastLength), samples: min(samples, int(float64(most)*fill))}
 }
 
 // Slots is the size of a table for so many items.
@@ -53,8 +55,9 @@ func Slots(items int) int {
 
 // Add counts an item so many times more.
 func (s *Sketch) Add(it Item) {
+	s.weight += it.Count
 	s.put(it)
-	if s.active <= int(float64(len(s.slots))*fill) {
+	if s.active <= s.room() {
 		return
 	}
 	if len(s.slots) < s.most {
@@ -63,6 +66,9 @@ func (s *Sketch) Add(it Item) {
 		s.purge()
 	}
 }
+
+// room is how many items the table holds before it grows or is purged.
+func (s *Sketch) room() int { return int(float64(len(s.slots)) * fill) }
 
 func (s *Sketch) put(it Item) {
 	mask := len(s.slots) - 1
@@ -101,7 +107,7 @@ func (s *Sketch) grow() {
 func (s *Sketch) purge() {
 	var some []int64
 	for _, x := range s.slots {
-		if x.drift > 0 && len(some) < samples {
+		if x.drift > 0 && len(some) < s.samples {
 			some = append(some, x.Count)
 		}
 	}
@@ -158,8 +164,9 @@ func (s *Sketch) each(f func(Item)) {
 
 // Merge adds the counts of another sketch.
 func (s *Sketch) Merge(o *Sketch) {
+	weight := s.weight + o.weight
 	o.each(s.Add)
-	s.offset += o.offset
+	s.weight, s.offset = weight, s.offset+o.offset
 }
 
 // Top are the items that are certain to be frequent, with their estimated counts, the most frequent first.
@@ -184,7 +191,7 @@ func (s *Sketch) Bytes() int64 {
 	return n
 }
 
-// Append adds an image of the sketch to b.
+// Append adds the sketch to b as states of queries keep it.
 func (s *Sketch) Append(b []byte) []byte {
 	for _, n := range []int{s.most, len(s.slots), s.active} {
 		b = binary.LittleEndian.AppendUint32(b, uint32(n))
@@ -203,12 +210,13 @@ func (s *Sketch) Append(b []byte) []byte {
 
 var errImage = errors.New("frequent: the image of a sketch is cut off")
 
-// Read reads an image.
+// Read reads what Append has written. The sum of the counts is not in it.
 func Read(b []byte) (*Sketch, error) {
 	if len(b) < 20 {
 		return nil, errImage
 	}
-	s := &Sketch{most: int(binary.LittleEndian.Uint32(b)), offset: int64(binary.LittleEndian.Uint64(b[12:]))}
+	s := New(int(binary.LittleEndian.Uint32(b)))
+	s.offset = int64(binary.LittleEndian.Uint64(b[12:]))
 	length, items := binary.LittleEndian.Uint32(b[4:]), int(binary.LittleEndian.Uint32(b[8:]))
 	if bits.OnesCount32(length) != 1 || length < leastLength || int(length) > s.most || items > int(float64(length)*fill) {
 		return nil, errImage
