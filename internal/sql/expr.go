@@ -423,7 +423,7 @@ func (p *parser) parenthesized() (plan.Node, plan.Expr) {
 		items = append(items, p.namedExpr())
 	}
 	p.expect(")")
-	p.row = p.call(from, plan.RowName, items...)
+	p.row, p.rowFrom = p.call(from, plan.RowName, items...), from
 	return nil, p.row
 }
 

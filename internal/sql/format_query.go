@@ -248,21 +248,13 @@ func (f *formatter) groupBy(a *plan.Aggregate) {
 		} else {
 			f.str(" GROUP BY CUBE(")
 		}
-		f.list(a.Keys)
+		f.each(len(a.Keys), func(i int) { f.set(a.Keys[i : i+1]) })
 		f.str(")")
 	case plan.GroupSets:
 		f.str(" GROUP BY ")
 		f.list(a.Keys)
 		f.str(" GROUPING SETS (")
-		f.each(len(a.Sets), func(i int) {
-			if len(a.Sets[i]) == 1 {
-				f.expr(a.Sets[i][0])
-				return
-			}
-			f.str("(")
-			f.list(a.Sets[i])
-			f.str(")")
-		})
+		f.each(len(a.Sets), func(i int) { f.set(a.Sets[i]) })
 		f.str(")")
 	default:
 		if len(a.Keys) > 0 {
@@ -270,6 +262,22 @@ func (f *formatter) groupBy(a *plan.Aggregate) {
 			f.list(a.Keys)
 		}
 	}
+}
+
+// set prints a grouping set. A single key stays without brackets, unless it is a row: its own would be taken for those of the set.
+func (f *formatter) set(keys []plan.Expr) {
+	if len(keys) == 1 && !isRow(keys[0]) {
+		f.expr(keys[0])
+		return
+	}
+	f.str("(")
+	f.list(keys)
+	f.str(")")
+}
+
+func isRow(e plan.Expr) bool {
+	call, ok := e.(*plan.Func)
+	return ok && len(call.Name) == 1 && call.Name[0] == plan.RowName
 }
 
 // piped prints a node that only the pipe syntax can put over its child.

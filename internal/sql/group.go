@@ -108,13 +108,14 @@ func (p *parser) groupingSets() [][]plan.Expr {
 	return sets
 }
 
-// groupingSet reads one key, or keys in brackets: none, one or several.
+// groupingSet reads one key, or keys in brackets: none, one or several. A row in brackets of its own is one key.
 func (p *parser) groupingSet() []plan.Expr {
 	if p.accept("(", ")") {
 		return nil
 	}
+	from := p.pos
 	e := p.expr()
-	if p.row != nil && e == plan.Expr(p.row) && !slices.ContainsFunc(p.row.Args, isAlias) {
+	if p.row != nil && e == plan.Expr(p.row) && p.rowFrom == from && !slices.ContainsFunc(p.row.Args, isAlias) {
 		return p.row.Args
 	}
 	return []plan.Expr{e}

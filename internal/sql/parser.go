@@ -61,6 +61,7 @@ type parser struct {
 
 	lambdas []*plan.LambdaVar // parameters in scope, innermost last
 	row     *plan.Func        // the last row (a, b) that was read
+	rowFrom int               // the token where it begins
 	windows []*windowScope    // of the queries being read, innermost last
 
 	positional int  // positional markers met
