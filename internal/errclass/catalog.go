@@ -68,6 +68,7 @@ var catalogTable = table{
 
 	"CANNOT_MODIFY_CONFIG":                       {"46110", Analysis, "The configuration <key> cannot be changed in a running session."},
 	"CANNOT_MODIFY_STATIC_CONFIG":                {"46110", Analysis, "The configuration <key> is fixed when the server starts and cannot be changed in a session."},
+	"_LEGACY_ERROR_TEMP_1226":                    {"", Analysis, "The configuration <configName> is gone since Spark <version>. <comment>"},
 	"SQL_CONF_NOT_FOUND":                         {"42K0I", NoSuchElement, "The configuration <sqlConf> is not set and has no default."},
 	"INVALID_CONF_VALUE.DEFAULT_COLLATION":       {"22022", IllegalArgument, "The value '<confValue>' of the configuration \"<confName>\" is no collation; was one of <proposals> meant?"},
 	"INVALID_CONF_VALUE.OUT_OF_RANGE_OF_OPTIONS": {"22022", IllegalArgument, "The value '<confValue>' of the configuration \"<confName>\" must be one of <confOptions>."},

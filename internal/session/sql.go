@@ -59,10 +59,11 @@ func (s *Session) Run(ctx context.Context, st plan.Statement) (plan.Node, error)
 	case *plan.DropView:
 		return s.runDropView(ctx, st)
 	case *plan.SetConf:
-		if err := s.Conf.Set(st.Key, st.Value); err != nil {
+		key := settingOf(st.Key)
+		if err := s.Conf.Set(key, st.Value); err != nil {
 			return nil, err
 		}
-		return plan.LocalRows(keyValue, []types.Row{{st.Key, st.Value}})
+		return plan.LocalRows(keyValue, []types.Row{{key, st.Value}})
 	case *plan.ShowConf:
 		return s.runShowConf(st)
 	case *plan.ResetConf:
@@ -214,6 +215,14 @@ func (s *Session) runDropView(ctx context.Context, st *plan.DropView) (plan.Node
 	return nothing()
 }
 
+// settingOf is the setting that SET means by a name: two names of Hadoop stand for the number of partitions.
+func settingOf(name string) string {
+	if name == "mapred.reduce.tasks" || name == "mapreduce.job.reduces" {
+		return setting.ShufflePartitions
+	}
+	return name
+}
+
 func (s *Session) runShowConf(st *plan.ShowConf) (plan.Node, error) {
 	var rows []types.Row
 	switch {
@@ -223,11 +232,14 @@ func (s *Session) runShowConf(st *plan.ShowConf) (plan.Node, error) {
 		}
 		return plan.LocalRows(types.Struct(text1("key"), text1("value"), text1("meaning"), text1("Since version")), rows)
 	case st.Key != "":
-		v, ok := s.Conf.Lookup(st.Key)
+		key := settingOf(st.Key)
+		v, ok := s.Conf.Lookup(key)
 		if !ok {
 			v = setting.Undefined
+		} else if _, _, err := s.Conf.Get(key); err != nil {
+			return nil, err
 		}
-		rows = append(rows, types.Row{st.Key, v})
+		rows = append(rows, types.Row{key, v})
 	default:
 		for _, p := range s.Conf.All() {
 			rows = append(rows, types.Row{p.Key, p.Value})

@@ -1,7 +1,10 @@
 package setting
 
 import (
+	"encoding/json"
 	"errors"
+	"maps"
+	"os"
 	"testing"
 	"time"
 
@@ -32,6 +35,10 @@ func TestCheck(t *testing.T) {
 		{"spark.sql.streaming.multipleWatermarkPolicy", "MAX", ""},
 		{"spark.sql.streaming.multipleWatermarkPolicy", "avg", "INVALID_CONF_VALUE.REQUIREMENT"},
 		{"spark.sql.warehouse.dir", "/x", "CANNOT_MODIFY_STATIC_CONFIG"},
+		{"spark.executor.memory", "1g", "CANNOT_MODIFY_CONFIG"},
+		{"spark.app.name", "x", ""},
+		{"spark.sql.fromJsonForceNullableSchema", "true", ""},
+		{"spark.sql.fromJsonForceNullableSchema", "false", "_LEGACY_ERROR_TEMP_1226"},
 		{"my.key", "anything", ""},
 		{"", "x", ""},
 	} {
@@ -46,20 +53,124 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Every default is a value that the setting takes, and keys stand in order, as lists show them.
+// Settings of one table stand in order, and every default is a value that its setting takes.
 func TestDefaults(t *testing.T) {
-	for i, k := range keys {
-		if i > 0 && keys[i-1].name >= k.name {
-			t.Errorf("%s stands after %s", k.name, keys[i-1].name)
+	for _, table := range [][]key{connectKeys, fileKeys, legacyKeys, planKeys, sessionKeys, streamKeys} {
+		for i, k := range table {
+			if i > 0 && table[i-1].name >= k.name {
+				t.Errorf("%s stands after %s", k.name, table[i-1].name)
+			}
+			if err := CheckDefault(k.name, k.value); err != nil {
+				t.Errorf("default: %v", err)
+			}
 		}
-		if k.kind == static || k.value == Undefined {
+	}
+	if len(known) != len(keys) {
+		t.Error("a setting stands in two tables")
+	}
+}
+
+// recorded is a line of testdata/values.jsonl, which record_values.py writes: settings with the same answers of Spark 4.2.0.
+type recorded struct {
+	Keys    map[string]*string
+	Taken   []string
+	Refused [][]json.RawMessage // condition, SQLSTATE, parameters, values
+}
+
+func TestValues(t *testing.T) {
+	f, err := os.Open("testdata/values.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	seen := 0
+	for dec := json.NewDecoder(f); dec.More(); {
+		var r recorded
+		if err := dec.Decode(&r); err != nil {
+			t.Fatal(err)
+		}
+		for key, value := range r.Keys {
+			seen++
+			checkDefault(t, key, value)
+			for _, v := range r.Taken {
+				if err := Check(key, v); err != nil {
+					t.Errorf("%s = %q: %v", key, v, err)
+				}
+			}
+			for _, refused := range r.Refused {
+				checkRefused(t, key, refused)
+			}
+		}
+	}
+	if seen != len(keys) {
+		t.Errorf("%d settings are recorded, %d known", seen, len(keys))
+	}
+}
+
+func checkDefault(t *testing.T, key string, want *string) {
+	t.Helper()
+	got, ok := New(nil).Lookup(key)
+	switch {
+	case want == nil && ok:
+		t.Errorf("%s has the default %q, want none", key, got)
+	case want != nil && *want != "?" && (!ok || got != *want):
+		t.Errorf("%s has the default %q, want %q", key, got, *want)
+	}
+}
+
+func checkRefused(t *testing.T, key string, refused []json.RawMessage) {
+	t.Helper()
+	var class, state string
+	var params map[string]string
+	var values []string
+	for i, to := range []any{&class, &state, &params, &values} {
+		if err := json.Unmarshal(refused[i], to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, v := range values {
+		err := Check(key, v)
+		e, ok := errors.AsType[*errclass.Error](err)
+		if !ok {
+			// Spark has looked for the class.
+			if k, ok := known[key].kind.(texts); ok && k.need == className.need && className.ok(v) {
+				continue
+			}
+			t.Errorf("%s = %q is taken, want %s", key, v, class)
 			continue
 		}
-		if err := Check(k.name, k.value); err != nil && k.value != "" && k.value[0] != '<' {
-			t.Errorf("default: %v", err)
+		got := maps.Clone(e.Params)
+		for _, of := range []string{"confName", "key", "confValue", "confRequirement"} {
+			delete(got, of)
 		}
-		if (k.kind == option || k.kind == choice) && len(options[k.name]) == 0 {
-			t.Errorf("%s has no options", k.name)
+		if e.Class != class || e.SQLState != state || !maps.Equal(got, params) {
+			t.Errorf("%s = %q: %v, want %s (%s) with %v", key, v, err, class, state, params)
+		}
+	}
+}
+
+// What was set under an older name counts until the newer one is set, and one that cannot be read shows when it is asked for.
+func TestOlderNames(t *testing.T) {
+	for _, c := range []struct{ old, value, name, want, condition string }{
+		{"spark.sql.adaptive.shuffle.targetPostShuffleInputSize", "5", "spark.sql.adaptive.advisoryPartitionSizeInBytes", "5b", ""},
+		{"spark.sql.execution.arrow.enabled", "false", "spark.sql.execution.arrow.pyspark.enabled", "false", ""},
+		{"spark.sql.legacy.parquet.datetimeRebaseModeInRead", "LEGACY", ParquetReadCalendar, "LEGACY", ""},
+		{"spark.sql.legacy.parquet.datetimeRebaseModeInRead", "3", ParquetReadCalendar, "3", "INVALID_CONF_VALUE.OUT_OF_RANGE_OF_OPTIONS"},
+	} {
+		s := New(nil)
+		if err := s.Set(c.old, c.value); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := s.Get(c.name)
+		if got != c.want || (c.condition != "") != (err != nil) || err != nil && !errclass.Has(err, c.condition) {
+			t.Errorf("%s is %q, %v", c.name, got, err)
+		}
+		newer := New(nil).Value(c.name)
+		if err := s.Set(c.name, newer); err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := s.Get(c.name); got != newer || err != nil {
+			t.Errorf("%s is %q, %v, want %s", c.name, got, err, newer)
 		}
 	}
 }

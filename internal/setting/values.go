@@ -9,27 +9,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/internal/amount"
-	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
-)
-
-// kind says which values a setting takes.
-type kind uint8
-
-const (
-	text kind = iota
-	boolean
-	integer
-	long
-	double
-	sizeBytes
-	sizeMiB
-	timeMillis
-	timeSeconds
-	timeZone
-	option // one of options
-	choice // the same, refused with another condition
-	static // fixed when the server starts
 )
 
 // key is a setting with a default.
@@ -41,15 +21,6 @@ type key struct {
 
 // Undefined is the default of a known setting that has none, and what SET shows of one that nobody knows.
 const Undefined = "<undefined>"
-
-// known finds settings by name.
-var known = func() map[string]*key {
-	m := make(map[string]*key, len(keys))
-	for i := range keys {
-		m[keys[i].name] = &keys[i]
-	}
-	return m
-}()
 
 // Values are the settings of a session: what was set, over what the server started with, over Spark's defaults. Keys that nobody
 // knows are kept as they come. It is safe for use by several goroutines.
@@ -84,8 +55,8 @@ func (c *Values) Set(key, value string) error {
 
 // Unset returns a setting to what it was at the start.
 func (c *Values) Unset(key string) error {
-	if isStatic(key) {
-		return errclass.New("CANNOT_MODIFY_STATIC_CONFIG", "key", errclass.Conf(key))
+	if err := frozen(key); err != nil {
+		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,23 +81,34 @@ func (c *Values) Explicit(key string) (value string, ok bool) {
 	return value, ok
 }
 
-// Lookup is the value in force: the one set or the default. ok is false when there is neither.
+// Lookup is the value in force: the one set, under an older name if need be, or the default. ok is false when there is neither.
 func (c *Values) Lookup(key string) (value string, ok bool) {
 	if value, ok = c.Explicit(key); ok {
 		return value, true
 	}
-	if k := known[key]; k != nil && k.value != Undefined {
+	k := known[key]
+	if old := older[key]; old != "" {
+		if value, ok = c.Explicit(old); ok {
+			return k.show(value), true
+		}
+	}
+	if k != nil && k.value != Undefined {
 		return k.value, true
 	}
 	return "", false
 }
 
-// Get is Lookup for a key that must be known: one that is not is an error, and one without a value gives ok false.
+// Get is Lookup for a key that must be known: one that is not is an error, and one without a value gives ok false. So is a value that
+// was set under an older name, which takes any, and cannot be read.
 func (c *Values) Get(key string) (value string, ok bool, err error) {
-	if value, ok = c.Lookup(key); ok || known[key] != nil {
-		return value, ok, nil
+	value, ok = c.Lookup(key)
+	switch {
+	case !ok && known[key] == nil:
+		return "", false, errclass.New("SQL_CONF_NOT_FOUND", "sqlConf", errclass.Conf(key))
+	case ok && older[key] != "" && !isStatic(key):
+		err = Check(key, value)
 	}
-	return "", false, errclass.New("SQL_CONF_NOT_FOUND", "sqlConf", errclass.Conf(key))
+	return value, ok, err
 }
 
 // Value is the value in force, or "".
@@ -152,8 +134,10 @@ func (c *Values) Int(key string) int64 {
 // Duration is a length of time; a number without a unit is in milliseconds, or in seconds where Spark says so.
 func (c *Values) Duration(key string) time.Duration {
 	unit := time.Millisecond
-	if k := known[key]; k != nil && k.kind == timeSeconds {
-		unit = time.Second
+	if k := known[key]; k != nil {
+		if w, ok := k.kind.(whole); ok && w.unit != 0 {
+			unit = w.unit
+		}
 	}
 	d, _ := amount.Time(c.Value(key), unit)
 	return d
@@ -204,89 +188,39 @@ func (c *Values) Listed() []Line {
 type Line struct{ Key, Value, Since string }
 
 // Modifiable tells whether a session may change a setting. Unknown ones can be set but are not called modifiable.
-func Modifiable(key string) bool {
-	k := known[key]
-	return k != nil && k.kind != static
-}
+func Modifiable(key string) bool { return known[key] != nil && !isStatic(key) }
 
 func isStatic(key string) bool {
 	k := known[key]
-	return k != nil && k.kind == static
+	return k != nil && k.kind == kind(static)
 }
 
-// CheckDefault tells why a value cannot be the default that a client asks with, or nil. A static setting may have any.
-func CheckDefault(key, value string) error {
-	if isStatic(key) || value == Undefined {
-		return nil
-	}
-	return Check(key, value)
-}
-
-// Check tells why a setting cannot be given a value, or nil.
-func Check(key, value string) error {
-	k := known[key]
-	if k == nil {
-		return nil
-	}
-	v := strings.TrimSpace(value)
-	switch k.kind {
-	case static:
-		return errclass.New("CANNOT_MODIFY_STATIC_CONFIG", "key", errclass.Conf(key))
-	case boolean:
-		if !strings.EqualFold(v, "true") && !strings.EqualFold(v, "false") {
-			return wrongType(key, value, "boolean")
-		}
-	case integer, long:
-		bits, name := 32, "int"
-		if k.kind == long {
-			bits, name = 64, "long"
-		}
-		n, err := strconv.ParseInt(v, 10, bits)
-		if err != nil {
-			return wrongType(key, value, name)
-		}
-		if key == ShufflePartitions && n <= 0 {
-			return errclass.New("INVALID_CONF_VALUE.REQUIREMENT", "confName", key, "confValue", value,
-				"confRequirement", "the number of partitions must be positive")
-		}
-	case double:
-		if _, err := strconv.ParseFloat(v, 64); err != nil {
-			return wrongType(key, value, "double")
-		}
-	case sizeBytes, sizeMiB:
-		if _, ok := amount.Bytes(v); !ok {
-			name := "bytes in BYTE"
-			if k.kind == sizeMiB {
-				name = "bytes in MiB"
-			}
-			return wrongType(key, value, name)
-		}
-	case timeMillis, timeSeconds:
-		if _, ok := amount.Time(v, time.Millisecond); !ok {
-			name := "time in MILLISECONDS"
-			if k.kind == timeSeconds {
-				name = "time in SECONDS"
-			}
-			return wrongType(key, value, name)
-		}
-	case timeZone:
-		if _, ok := datetime.ParseZone(v); !ok {
-			return errclass.New("INVALID_CONF_VALUE.TIME_ZONE", "confName", key, "confValue", value)
-		}
-	case option, choice:
-		if slices.ContainsFunc(options[key], func(o string) bool { return strings.EqualFold(o, v) }) {
-			return nil
-		}
-		if k.kind == choice {
-			return errclass.New("INVALID_CONF_VALUE.REQUIREMENT", "confName", key, "confValue", value,
-				"confRequirement", "it must be one of "+strings.Join(options[key], ", "))
-		}
-		return errclass.New("INVALID_CONF_VALUE.OUT_OF_RANGE_OF_OPTIONS", "confName", key, "confValue", value,
-			"confOptions", strings.Join(options[key], ", "))
+// frozen tells why a session cannot have a setting of its own, or nil.
+func frozen(key string) error {
+	switch {
+	case isStatic(key):
+		return static.check(key, "")
+	case core[key]:
+		return errclass.New("CANNOT_MODIFY_CONFIG", "key", errclass.Conf(key))
 	}
 	return nil
 }
 
-func wrongType(key, value, typ string) error {
-	return errclass.New("INVALID_CONF_VALUE.TYPE_MISMATCH", "confName", key, "confValue", value, "confType", typ)
+// CheckDefault tells why a value cannot be the default that a client asks with, or nil. A static setting may have any.
+func CheckDefault(key, value string) error {
+	if k := known[key]; k != nil && !isStatic(key) && value != Undefined {
+		return k.kind.check(key, value)
+	}
+	return nil
+}
+
+// Check tells why a setting cannot be given a value, or nil.
+func Check(key, value string) error {
+	if k := known[key]; k != nil {
+		return k.kind.check(key, value)
+	}
+	if r, ok := removed[key]; ok && value != r.value {
+		return errclass.New("_LEGACY_ERROR_TEMP_1226", "configName", key, "version", r.version, "comment", r.hint)
+	}
+	return frozen(key)
 }
