@@ -38,17 +38,25 @@ func NewInference(opts Options) (*Inference, error) {
 // Record looks at one record: the first element of a text.
 func (inf *Inference) Record(text []byte) error {
 	text = textrecord.Valid(text)
-	return inf.take(text, inf.ev.read(text, &inf.opts))
+	err := inf.ev.read(text, &inf.opts)
+	if err == nil {
+		err = inf.ev.failed()
+	}
+	return inf.take(text, err)
 }
 
 // Document looks at the records of a text: the elements named by the option rowTag.
 func (inf *Inference) Document(text []byte) error {
 	text = textrecord.Valid(text)
 	doc := newDocument(text, &inf.opts)
+	inf.ev = events{list: inf.ev.list[:0]}
 	for {
 		err := inf.ev.find(doc, inf.opts.RowTag)
 		if err == io.EOF {
 			return nil
+		}
+		if err == nil {
+			err = inf.ev.failed()
 		}
 		if failed := inf.take(text, err); failed != nil || err != nil {
 			return failed

@@ -11,11 +11,11 @@ import (
 )
 
 // inner reads the content of an element, and its end, as the text that it is.
-func (r *Reader) inner() string {
+func (r *Reader) inner() (string, error) {
 	if e := r.ev.peek(); e.kind == characters {
 		if at := r.ev.at; at+1 < len(r.ev.list) && r.ev.list[at+1].kind == endElement {
 			r.ev.at += 2
-			return e.text
+			return e.text, nil
 		}
 	}
 	var b strings.Builder
@@ -23,7 +23,9 @@ func (r *Reader) inner() string {
 		e := r.ev.next()
 		switch e.kind {
 		case endOfText:
-			return b.String()
+			return b.String(), nil
+		case failure:
+			return "", e.err
 		case startElement:
 			depth++
 			b.WriteString("<" + e.name)
@@ -33,7 +35,7 @@ func (r *Reader) inner() string {
 			b.WriteString(">")
 		case endElement:
 			if depth == 0 {
-				return b.String()
+				return b.String(), nil
 			}
 			depth--
 			b.WriteString("</" + e.name + ">")
@@ -52,12 +54,16 @@ type part struct {
 // variant reads an element whose start has been passed: an object of its attributes and children, or a plain value.
 func (r *Reader) variant(start *event) (value, error) {
 	r.build.Reset()
-	r.content(start)(&r.build)
+	put, err := r.content(start)
+	if err != nil {
+		return value{}, err
+	}
+	put(&r.build)
 	return value{set: true, text: string(r.build.Value()), keys: []string{string(r.build.AppendMeta(nil))}}, nil
 }
 
 // content reads an element to its end and tells how it is built. Several children of one name make an array.
-func (r *Reader) content(start *event) func(b *variant.Builder) {
+func (r *Reader) content(start *event) (func(b *variant.Builder), error) {
 	var parts []part
 	add := func(name string, put func(b *variant.Builder)) {
 		for i := range parts {
@@ -75,17 +81,23 @@ func (r *Reader) content(start *event) func(b *variant.Builder) {
 		e := r.ev.next()
 		switch {
 		case e.kind == startElement:
-			add(e.name, r.content(e))
+			put, err := r.content(e)
+			if err != nil {
+				return nil, err
+			}
+			add(e.name, put)
 		case e.kind == characters && !e.blank():
 			add(r.opts.ValueTag, r.guess(e.text))
+		case e.kind == failure:
+			return nil, e.err
 		case e.kind != characters:
 			switch {
 			case len(parts) == 0:
-				return func(b *variant.Builder) { b.Null() }
+				return func(b *variant.Builder) { b.Null() }, nil
 			case len(parts) == 1 && parts[0].name == r.opts.ValueTag && len(parts[0].all) == 1:
-				return parts[0].all[0]
+				return parts[0].all[0], nil
 			}
-			return object(parts)
+			return object(parts), nil
 		}
 	}
 }

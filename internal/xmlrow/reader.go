@@ -22,6 +22,7 @@ type Reader struct {
 	full    []int // columns that records fill: all but corrupt
 	single  bool  // the whole record goes to the only column, as a variant
 	rows    int
+	bad     int // size of the texts of bad records among them
 	ev      events
 	text    []byte
 	doc     *document // text, as far as it was read
@@ -54,13 +55,19 @@ func NewReader(schema types.StructType, opts Options) (*Reader, error) {
 // Rows is the number of rows read since the last Take.
 func (r *Reader) Rows() int { return r.rows }
 
+// heavy is how much text of bad records rows may hold before they should be taken: each such record has that of its whole file.
+const heavy = 8 << 20
+
+// Full tells whether the rows should be taken before the next one is read.
+func (r *Reader) Full() bool { return r.rows >= vec.BatchRows || r.bad >= heavy }
+
 // Take hands out the rows read so far.
 func (r *Reader) Take() *vec.Batch {
 	b := vec.NewBatch(r.rows)
 	for _, c := range r.cols {
 		b.Cols = append(b.Cols, c.Finish())
 	}
-	r.rows = 0
+	r.rows, r.bad = 0, 0
 	return b
 }
 
@@ -74,10 +81,11 @@ func (r *Reader) Record(text []byte) error {
 func (r *Reader) Open(text []byte) {
 	r.text = textrecord.Valid(text)
 	r.doc = newDocument(r.text, &r.opts)
+	r.ev = events{list: r.ev.list[:0]}
 }
 
-// Next reads the next record of the text that was opened; more is false when there is none. A text that stops being XML has no more
-// records but a bad one. The text of a bad record is the whole text.
+// Next reads the next record of the text that was opened; more is false when there is none. Where a field is no XML, reading goes on
+// behind it; where something else is none, the text has no more records but a bad one. The text of a bad record is the whole text.
 func (r *Reader) Next() (more bool, err error) {
 	if r.doc == nil {
 		return false, nil
@@ -93,11 +101,13 @@ func (r *Reader) Next() (more bool, err error) {
 	return true, r.take(r.text, found)
 }
 
-// take makes a row of the record that was read, or of the error that it gave.
+// take makes a row of the record that was found, or of the error that it gave.
 func (r *Reader) take(text []byte, err error) error {
 	var row value
 	if err == nil {
-		row, err = r.record()
+		if row, err = r.record(); err != nil && !row.set {
+			r.doc = nil
+		}
 	}
 	if err != nil {
 		switch r.opts.Mode {
@@ -118,6 +128,7 @@ func (r *Reader) take(text []byte, err error) error {
 	if r.corrupt >= 0 {
 		if err != nil {
 			r.cols[r.corrupt].AppendBytes(text)
+			r.bad += len(text)
 		} else {
 			r.cols[r.corrupt].AppendNull()
 		}
@@ -126,12 +137,12 @@ func (r *Reader) take(text []byte, err error) error {
 	return nil
 }
 
-// record reads the element that has been taken apart. With an error the row holds what could be read.
+// record reads the element that was found. With an error the row holds what could be read; it is not set when nothing more can be.
 func (r *Reader) record() (value, error) {
 	start := r.ev.next()
 	if r.single {
 		v, err := r.variant(start)
-		return value{set: true, kids: []value{v}}, err
+		return value{set: err == nil, kids: []value{v}}, err
 	}
 	return r.object(r.root, start.attrs)
 }
@@ -156,7 +167,8 @@ var (
 )
 
 // object reads what is in an element whose start has been passed, into the fields of a struct. A field that cannot be read is null;
-// reading goes on behind the place where it failed. The first such error is returned with the row.
+// reading goes on behind the place where it failed. The first such error is returned with the row. A failure that is not inside of a
+// field leaves no row.
 func (r *Reader) object(c *conv, attrs []attr) (value, error) {
 	row := value{set: true, kids: make([]value, len(c.fields))}
 	bad := r.attributes(c, attrs, &row)
@@ -170,6 +182,8 @@ func (r *Reader) object(c *conv, attrs []attr) (value, error) {
 		switch e.kind {
 		case endElement, endOfText:
 			return row, bad
+		case failure:
+			return value{}, e.err
 		case startElement:
 			i, ok := c.find(e.name)
 			var v value
@@ -185,7 +199,7 @@ func (r *Reader) object(c *conv, attrs []attr) (value, error) {
 				}
 				v, err = r.member(text, e, &row.kids[i])
 			default:
-				r.skip()
+				note(r.skip())
 				continue
 			}
 			if err != nil {
@@ -291,11 +305,17 @@ func (r *Reader) field(c *conv, e *event) (value, error) {
 	_, isArray := c.typ.(types.ArrayType)
 	next := r.ev.peek()
 	switch {
+	case next.kind == failure:
+		return value{}, r.ev.next().err
 	case types.IsString(c.typ) && next.kind == endElement:
 		r.ev.next()
 		return value{set: !(r.opts.HasNullValue && r.opts.NullValue == "")}, nil
 	case types.IsString(c.typ):
-		return r.convert(r.inner(), c)
+		text, err := r.inner()
+		if err != nil {
+			return value{}, err
+		}
+		return r.convert(text, c)
 	case next.kind == endElement:
 		r.ev.next()
 		return value{}, nil
@@ -328,7 +348,10 @@ func (r *Reader) field(c *conv, e *event) (value, error) {
 func (r *Reader) textFirst(c *conv) (value, error) {
 	text := r.ev.next()
 	i, ok := c.find(r.opts.ValueTag)
-	if r.ev.peek().kind == endElement {
+	switch r.ev.peek().kind {
+	case failure:
+		return value{}, r.ev.next().err
+	case endElement:
 		row := value{set: true, kids: make([]value, len(c.fields))}
 		if ok {
 			if err := r.addText(&row.kids[i], c.fields[i].conv, text.text, false); err != nil {
@@ -351,6 +374,8 @@ func (r *Reader) end() error {
 		switch e := r.ev.next(); {
 		case e.kind == endElement:
 			return nil
+		case e.kind == failure:
+			return e.err
 		case e.kind == characters && e.blank():
 		default:
 			return errEnd
@@ -359,17 +384,20 @@ func (r *Reader) end() error {
 }
 
 // skip passes the rest of an element whose start has been passed.
-func (r *Reader) skip() {
+func (r *Reader) skip() error {
 	for depth := 1; depth > 0; {
-		switch r.ev.next().kind {
+		switch e := r.ev.next(); e.kind {
 		case startElement:
 			depth++
 		case endElement:
 			depth--
+		case failure:
+			return e.err
 		case endOfText:
-			return
+			return nil
 		}
 	}
+	return nil
 }
 
 // mapping reads elements as entries of a map; a later entry of a key takes the place of an earlier one.
@@ -399,6 +427,8 @@ func (r *Reader) mapping(c *conv) (value, error) {
 				return value{}, err
 			}
 			put(r.opts.ValueTag, v)
+		case e.kind == failure:
+			return value{}, e.err
 		case e.kind != characters:
 			return m, nil
 		}

@@ -99,7 +99,7 @@ type rows struct{ r *xmlrow.Reader }
 
 // Next implements files.Rows.
 func (d *rows) Next(ctx context.Context) (*vec.Batch, error) {
-	for d.r.Rows() < vec.BatchRows {
+	for !d.r.Full() {
 		more, err := d.r.Next()
 		if err != nil {
 			return nil, err

@@ -341,6 +341,18 @@ for n, t in outside.items():
         for s in [None, "a STRING, _corrupt_record STRING"] if m != "PERMISSIVE" else [None, "a STRING, _corrupt_record STRING", "a INT", "a INT, _corrupt_record STRING"]:
             read(X, t, s, {**R, "mode": m})
     read(X, t, "a STRING, _corrupt_record STRING", {**R, "multiLine": "false"})
+# where a record is no XML, and how reading goes on
+broken = ["<a>&x;</a><b>1</b></r>{r}<r><a>&y;</a>", "<a>1</a><b>&n;</b>", "<a>&n;</a><r><a>9</a></r>", "<a>x</a><b>3</b><r><a>9</a></r>", "<a q='&n;'>1</a>", "<a q=1>1</a>", "<a q='1' q='2'>1</a>", "<a>1</b>",
+ "<a>1</r>{r}<r>", "<a>1 & 2</a>", "<a>1 &amp 2</a>", "<a>1 < 2</a>", "<a>&#0;</a>", "<a>&#xZ;</a>", "<!-- a -- b --><a>1</a>", "<a>1<!-- -- --></a>", "<?xml version='1.0'?><a>1</a>", "<a>1<?xml version='1'?></a>",
+ "<a>\x01\x02</a>", "<a>\x01 x</a>", "<a>&n;&m;</a>", "<a><![CDATA[\x01]]></a>", "<a>1<![CDATA[\x01]]></a>", "<a><!-- \x01 --></a>", "<a><?pi \x01 ?></a>", "<a>1</a>&n;", "<b>3</b><c>&n;</c>", "<b>3</b><c><d/>&n;</c>", "<b>3</b><c>x</d></c>",
+ "<b>3</b><a>1&n;</a><b>4</b>", "<b>3</b><a><x>&n;</x><y>5</y></a>", "<b>3</b><a><x>1</x>&n;<y>2</y></a>", "<b>3</b><a>1</a><a>&n;</a>", "<a>&n;</a>&m;", "<a>&n;</a></r>&m;<r>", "<a>&n;</a></r></rs><r>", "<b>1<1></b>", "<b>1<></b>",
+ "<b>1<!DOCTYPE x></b>", "<b>&</b>", "<b>AT&T</b><a>1</a>", "<b>a?b=1&c=2</b>{r}<b>a?b=1&c=2&d=4</b>"]
+for t in broken:
+    t = "<rs><r><a>0</a></r><r>" + t.replace("{r}", "<r><a>2</a></r>") + "</r><r><a>2</a></r></rs>"
+    for s in ["a STRING, b STRING", "a INT, b INT", "a STRUCT<x: INT, y: STRING>, b STRING", "a MAP<STRING,INT>, b STRING"]:
+        read(X, t, s + ", _corrupt_record STRING", R)
+    read(X, t, "v VARIANT", {**R, "singleVariantColumn": "v"})
+    read(X, t, None, R)
 xq = "SELECT 1 a, CAST(NULL AS STRING) b, named_struct('c', CAST(NULL AS INT), '_d', 'é<&') s, array(1, NULL) l, DATE'2020-01-02' dt, TIMESTAMP'2020-01-02 03:04:05.123' ts, TIMESTAMP_NTZ'2020-01-02 03:04:05' n, 'at\"t' _x, array(array(1),array(2,3)) ll, named_struct('_VALUE', 1, '_k', 2) vv, 1.5D dd, X'0102' bin"
 for k, vs in {"rowTag": ["r", "", "<r>", "a b"], "rootTag": ["x", "", "x y='1'", "<x>"], "declaration": ["", "x", "version=\"1.1\"", "<?xml?>"], "arrayElementName": ["x", "", "a b"], "nullValue": ["N", "", "null"], "attributePrefix": ["@", "", "_"], "valueTag": ["v", "", "_VALUE"],
               "indent": ["", "\t", "  ", "xx"], "validateName": FLAGS, "excludeAttribute": FLAGS, "ignoreNamespace": FLAGS, "dateFormat": ["dd/MM/yyyy", "", "b"], "timestampFormat": ["dd/MM/yyyy HH:mm", "", "b"], "timestampNTZFormat": ["dd/MM/yyyy HH:mm", "", "XXX"], "timeZone": ["America/Los_Angeles", "nope"],
