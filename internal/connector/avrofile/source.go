@@ -35,8 +35,7 @@ func (k Kind) Prepare(req source.Request) (files.Decoder, error) {
 	if d.typing, err = avrorow.TypingOf(req.Options.Get); err != nil {
 		return nil, err
 	}
-	d.rebase, d.rebases = req.Options.Get("datetimeRebaseMode")
-	d.zone = req.Env.Zone
+	d.unsaid = files.NewCalendar(req, "datetimeRebaseMode", setting.AvroReadCalendar)
 	if d.reader, _, err = schemaOption(k.FS, req.Options.Get); err != nil {
 		return nil, err
 	}
@@ -97,10 +96,7 @@ type decoder struct {
 	match         avrorow.Match
 	byExtension   bool // files without .avro are passed over
 	ignoreCorrupt bool
-	// rebase names the calendar of files that do not tell it themselves; rebases says that it is set.
-	rebase  string
-	rebases bool
-	zone    *time.Location // in which days begin, where a file does not tell
+	unsaid        files.Calendar // of files that do not tell their calendar themselves
 }
 
 // Fixed implements files.Decoder.
@@ -182,7 +178,7 @@ func (d *decoder) Open(_ context.Context, p files.Piece, want types.StructType, 
 	if err != nil {
 		return nil, err
 	}
-	r := &rows{f: f}
+	r := &rows{f: f, ancient: d.unsaid.Ancient("Avro")}
 	if r.blocks, err = newBlocks(f, h, p.Off, p.Off+p.Len); err != nil {
 		return nil, err
 	}
@@ -207,18 +203,12 @@ func (d *decoder) Open(_ context.Context, p files.Piece, want types.StructType, 
 
 // calendar is that of a file; nil for today's.
 func (d *decoder) calendar(h *header) (*avrorow.Calendar, error) {
-	r, ok := datetime.RebaseOf(h.version, h.old, "3.0.0", d.rebase, d.rebases)
-	if !ok {
-		return nil, errors.New("the option datetimeRebaseMode is CORRECTED, LEGACY or EXCEPTION")
-	}
-	if r == datetime.Corrected {
-		return nil, nil
+	r, err := d.unsaid.Of(h.version, h.old, "3.0.0")
+	if err != nil || r == datetime.Corrected {
+		return nil, err
 	}
 	zone, ok := datetime.ParseZone(h.zone)
-	if !ok || h.zone == "" {
-		zone = d.zone
-	}
-	if zone == nil {
+	if !ok {
 		zone = time.UTC
 	}
 	return &avrorow.Calendar{Rebase: r, Zone: zone}, nil
@@ -231,6 +221,7 @@ type rows struct {
 	records *avrorow.Rows // nil when rows are only counted
 	text    []byte        // of the block at hand
 	left    int64         // records of it
+	ancient error         // for a day or time that may mean two
 }
 
 // maxBatch caps a batch in bytes.
@@ -260,7 +251,7 @@ func (r *rows) Next(ctx context.Context) (*vec.Batch, error) {
 		for r.left > 0 && r.records.Len() < vec.BatchRows && r.records.Size() < maxBatch {
 			rest, err := r.records.Read(r.text)
 			if errors.Is(err, avrorow.ErrAncient) {
-				return nil, errclass.New("INCONSISTENT_BEHAVIOR_CROSS_VERSION.READ_ANCIENT_DATETIME", "format", "Avro", "option", "datetimeRebaseMode")
+				return nil, r.ancient
 			}
 			if err != nil {
 				return nil, err

@@ -300,10 +300,10 @@ func InferError(f *File, err error, ignore bool) error {
 	return ReadError(f.Path, err)
 }
 
-// ReadError says which file could not be read, unless what it holds is refused by an option.
+// ReadError says which file could not be read, unless what it holds is refused by an option or a setting is at fault.
 func ReadError(path string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errclass.Has(err, "FAILED_READ_FILE") ||
-		errclass.Has(err, "INCONSISTENT_BEHAVIOR_CROSS_VERSION") {
+		errclass.Has(err, "INCONSISTENT_BEHAVIOR_CROSS_VERSION") || errclass.Has(err, "INVALID_CONF_VALUE") {
 		return err
 	}
 	if errors.Is(err, fs.ErrNotExist) {

@@ -119,9 +119,12 @@ func (s *Set) Remove() {
 	}
 }
 
+// ancientCondition is about a value that the format may not take: as in Spark it is the cause of the error.
+const ancientCondition = "INCONSISTENT_BEHAVIOR_CROSS_VERSION.WRITE_ANCIENT_DATETIME"
+
 // WriteError says what could not be written.
 func WriteError(path string, err error) error {
-	if e, ok := errors.AsType[*errclass.Error](err); ok {
+	if e, ok := errors.AsType[*errclass.Error](err); ok && e.Class != ancientCondition {
 		return e
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

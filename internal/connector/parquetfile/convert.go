@@ -96,7 +96,7 @@ func leafMaker(col *schema.Column, t types.DataType, cal calendars) (func(openCo
 		switch t.(type) {
 		case types.TimestampType, types.TimestampNTZType:
 			if cal.int96 != datetime.Corrected && t == types.DataType(types.Timestamp) {
-				convert := eachOr(ancient("int96RebaseMode"), func(x parquet.Int96) (int64, bool) { return cal.int96.Micros(int96Micros(x), cal.zone) })
+				convert := eachOr(cal.ancientInt96, func(x parquet.Int96) (int64, bool) { return cal.int96.Micros(int96Micros(x), cal.zone) })
 				return func(o openColumn) leafReader { return converted(col, t, o.int96s, convert) }, true
 			}
 			return func(o openColumn) leafReader { return converted(col, t, o.int96s, each(int96Micros)) }, true
@@ -138,7 +138,7 @@ func int32Maker(col *schema.Column, logical schema.LogicalType, t types.DataType
 	case types.DateType:
 		if cal.days != datetime.Corrected {
 			return func(o openColumn) leafReader {
-				return converted(col, t, o.ints, eachOr(ancient("datetimeRebaseMode"), cal.days.Day))
+				return converted(col, t, o.ints, eachOr(cal.ancientDay, cal.days.Day))
 			}, true
 		}
 		return func(o openColumn) leafReader { return direct(col, t, o.ints) }, true

@@ -81,7 +81,12 @@ func join(vs []any) string {
 
 func read(t testing.TB, p files.Piece, want types.StructType, filters ...source.Filter) ([][]string, error) {
 	t.Helper()
-	r, err := (&decoder{}).Open(t.Context(), p, want, filters)
+	return readWith(t, &decoder{}, p, want, filters...)
+}
+
+func readWith(t testing.TB, d files.Decoder, p files.Piece, want types.StructType, filters ...source.Filter) ([][]string, error) {
+	t.Helper()
+	r, err := d.Open(t.Context(), p, want, filters)
 	if err != nil {
 		return nil, err
 	}

@@ -27,14 +27,20 @@ func (SinkKind) Prepare(req sink.Request) (filesink.Encoder, error) {
 	if !ok && name == "" {
 		name = "snappy"
 	}
-	c, err := findCodec(name)
-	return &encoder{codec: c, size: parseSize(req.Options.Get, "parquet.block.size", groupBytes)}, err
+	e := &encoder{size: parseSize(req.Options.Get, "parquet.block.size", groupBytes)}
+	var err error
+	if e.codec, err = findCodec(name); err != nil {
+		return nil, err
+	}
+	e.cal, err = writeCalendarsOf(req.Env)
+	return e, err
 }
 
 // encoder writes Parquet files.
 type encoder struct {
 	codec codec
 	size  int64
+	cal   writeCalendars
 }
 
 // Check implements filesink.Encoder.
@@ -51,5 +57,5 @@ func (e *encoder) Ext() string { return e.codec.ext + ".parquet" }
 
 // Create implements filesink.Encoder.
 func (e *encoder) Create(w io.Writer, schema types.StructType) (filesink.File, error) {
-	return newWriter(w, schema, e.codec, e.size)
+	return newWriter(w, schema, e.codec, e.size, e.cal)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
@@ -28,7 +27,7 @@ func (Kind) Name() string { return "parquet" }
 
 // Prepare implements files.Kind.
 func (Kind) Prepare(req source.Request) (files.Decoder, error) {
-	d := &decoder{options: req.Options, zone: req.Env.Zone}
+	d := &decoder{unsaid: newUnsaid(req)}
 	conf := func(string) string { return "" }
 	if req.Env.Conf != nil {
 		conf = req.Env.Conf
@@ -47,8 +46,7 @@ type decoder struct {
 	caseSensitive bool
 	merge         bool
 	ignoreCorrupt bool // in the search for a schema
-	options       source.Options
-	zone          *time.Location // in which days begin, where a file does not tell
+	unsaid        unsaid
 }
 
 // Fixed implements files.Decoder.
@@ -203,7 +201,7 @@ func (d *decoder) Open(_ context.Context, p files.Piece, want types.StructType, 
 	defer recovered(&err)
 	rows := &rows{r: r, types: want}
 	m := &matcher{file: fs.URI(p.Path), s: r.MetaData().Schema, caseSensitive: d.caseSensitive}
-	if m.cal, err = calendarsOf(r.MetaData().KeyValueMetadata(), d.options, d.zone); err != nil {
+	if m.cal, err = d.unsaid.of(r.MetaData().KeyValueMetadata()); err != nil {
 		return nil, err
 	}
 	for _, f := range want.Fields {

@@ -32,6 +32,7 @@ type writer struct {
 	at     int64
 	schema *element
 	meta   string // the schema of the rows
+	told   [][2]string
 	codec  codec
 	size   int64 // bytes of a row group
 	cols   []*column
@@ -49,12 +50,12 @@ type rowGroup struct {
 	chunks []chunkMeta
 }
 
-func newWriter(out io.Writer, s types.StructType, c codec, size int64) (*writer, error) {
+func newWriter(out io.Writer, s types.StructType, c codec, size int64, cal writeCalendars) (*writer, error) {
 	root, err := fileSchema(s)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{out: out, schema: root, meta: types.JSON(s), codec: c, size: size}
+	w := &writer{out: out, schema: root, meta: types.JSON(s), codec: c, size: size, told: cal.told()}
 	leaf := 0
 	for _, f := range s.Fields {
 		w.cols = append(w.cols, newColumn(f.Type, 1, 0, &leaf))
@@ -66,7 +67,7 @@ func newWriter(out io.Writer, s types.StructType, c codec, size int64) (*writer,
 	}
 	for _, c := range w.cols {
 		c.each(func(c *column) {
-			c.out = newChunkWriter(c, enc)
+			c.out = newChunkWriter(c, enc, cal)
 			w.chunks = append(w.chunks, c.out)
 		})
 	}
@@ -165,8 +166,9 @@ func (w *writer) footer() []byte {
 	for i, g := range w.groups {
 		w.writeGroup(t, i, g)
 	}
-	t.list(5, tStruct, 2)
-	for _, kv := range [][2]string{{versionKey, sparkVersion}, {rowKey, w.meta}} {
+	entries := append([][2]string{{versionKey, sparkVersion}, {rowKey, w.meta}}, w.told...)
+	t.list(5, tStruct, len(entries))
+	for _, kv := range entries {
 		t.begin()
 		t.text(1, kv[0])
 		t.text(2, kv[1])

@@ -9,7 +9,7 @@ import (
 	"github.com/millrace/millrace/types"
 )
 
-func newChunkWriter(c *column, enc compressor) chunkWriter {
+func newChunkWriter(c *column, enc compressor, cal writeCalendars) chunkWriter {
 	p := newPages(c, enc)
 	switch t := c.typ.(type) {
 	case types.NullType, types.BooleanType:
@@ -18,7 +18,11 @@ func newChunkWriter(c *column, enc compressor) chunkWriter {
 		return &fixedChunk[int32]{pages: p, gather: gatherTo(func(x int8) int32 { return int32(x) }), bounds: intBounds[int32]}
 	case types.ShortType:
 		return &fixedChunk[int32]{pages: p, gather: gatherTo(func(x int16) int32 { return int32(x) }), bounds: intBounds[int32]}
-	case types.IntegerType, types.DateType, types.YearMonthIntervalType:
+	case types.DateType:
+		return &fixedChunk[int32]{pages: p, gather: gather[int32], bounds: intBounds[int32], rebase: rebase(cal.days, cal.days.OldDay)}
+	case types.TimestampType:
+		return &fixedChunk[int64]{pages: p, gather: gather[int64], bounds: intBounds[int64], rebase: rebase(cal.days, cal.oldMicros)}
+	case types.IntegerType, types.YearMonthIntervalType:
 		return &fixedChunk[int32]{pages: p, gather: gather[int32], bounds: intBounds[int32]}
 	case types.FloatType:
 		return &fixedChunk[int32]{pages: p, gather: gather[int32], bounds: floatBounds[float32, int32]}
@@ -112,7 +116,9 @@ type fixedChunk[W word] struct {
 	pages
 	gather    func(buf []W, v *vec.Vector, idx []uint32, n int) []W
 	bounds    func(values []W) (low, high W, ok bool)
+	rebase    rebaser[W] // nil when values are written as they are
 	buf       []W
+	rebased   []W
 	begun     bool
 	useDict   bool
 	dict      wordDict[W]
@@ -130,6 +136,13 @@ func (f *fixedChunk[W]) add(v *vec.Vector, idx []uint32, lv *entries) error {
 	f.levels(lv, len(values))
 	if len(values) == 0 {
 		return nil
+	}
+	if f.rebase != nil {
+		f.rebased = growTo(f.rebased[:0], len(values))
+		if err := f.rebase(f.rebased, values); err != nil {
+			return err
+		}
+		values = f.rebased
 	}
 	if !f.begun {
 		f.begun, f.useDict = true, repeats(values)

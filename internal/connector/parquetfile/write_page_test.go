@@ -66,7 +66,7 @@ func writeFile(t *testing.T, s types.StructType, batches ...*vec.Batch) string {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	w, err := newWriter(out, s, codecs["snappy"], groupBytes)
+	w, err := newWriter(out, s, codecs["snappy"], groupBytes, writeCalendars{})
 	if err != nil {
 		t.Fatal(err)
 	}

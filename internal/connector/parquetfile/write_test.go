@@ -134,7 +134,7 @@ func TestWriteReadsBack(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var out bytes.Buffer
 		c := codecs[rapid.SampledFrom([]string{"none", "snappy"}).Draw(rt, "codec")]
-		w, err := newWriter(&out, s, c, rapid.SampledFrom([]int64{1, groupBytes}).Draw(rt, "group"))
+		w, err := newWriter(&out, s, c, rapid.SampledFrom([]int64{1, groupBytes}).Draw(rt, "group"), writeCalendars{})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestCodecs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := newWriter(out, s, c, groupBytes)
+		w, err := newWriter(out, s, c, groupBytes, writeCalendars{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestWriteEncodings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := newWriter(out, s, codecs["snappy"], groupBytes)
+	w, err := newWriter(out, s, codecs["snappy"], groupBytes, writeCalendars{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func BenchmarkWrite(b *testing.B) {
 	size := 0
 	for b.Loop() {
 		var c counter
-		w, err := newWriter(&c, s, codecs["snappy"], groupBytes)
+		w, err := newWriter(&c, s, codecs["snappy"], groupBytes, writeCalendars{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -317,7 +317,7 @@ func BenchmarkRead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w, err := newWriter(out, s, codecs["snappy"], groupBytes)
+	w, err := newWriter(out, s, codecs["snappy"], groupBytes, writeCalendars{})
 	if err != nil {
 		b.Fatal(err)
 	}
