@@ -347,11 +347,20 @@ func (sc *scope) call(name string, args []plan.Expr, o plan.Origin) (plan.Expr, 
 	if f == nil {
 		return nil, sc.unresolvedRoutine(&plan.Func{Name: []string{name}})
 	}
+	return sc.bind(f, name, args, o)
+}
+
+// bind is call for a function that was found.
+func (sc *scope) bind(f *fn.Function, name string, args []plan.Expr, o plan.Origin) (plan.Expr, error) {
 	for i, a := range args {
 		args[i] = plan.Trim(a)
 	}
 	if f.Takes > 0 && len(args) > f.Takes {
 		args = args[:f.Takes]
+	}
+	args, all := wholeBound(f.Name, args)
+	if all != nil {
+		return all, nil
 	}
 	if err := collated(f.Name, args, false); err != nil {
 		return nil, at(err, o)

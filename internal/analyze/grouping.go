@@ -181,7 +181,11 @@ func (r *resolver) inSets(e plan.Expr, g *groupedSets) (plan.Expr, error) {
 	if i := indexOf(g.keys, e); i >= 0 {
 		return g.attrs[i], nil
 	}
-	return plan.MapKids(e, func(k plan.Expr) (plan.Expr, error) { return r.inSets(k, g) })
+	with, err := plan.MapKids(e, func(k plan.Expr) (plan.Expr, error) { return r.inSets(k, g) })
+	if err != nil || with == e {
+		return e, err
+	}
+	return r.over().rebound(with) // what could not be null may be now
 }
 
 func (r *resolver) groupingBit(e *groupingExpr, g *groupedSets) (plan.Expr, error) {

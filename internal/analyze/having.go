@@ -1,7 +1,11 @@
 package analyze
 
 import (
+	"slices"
+
+	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/types"
 )
 
 // having resolves HAVING: over a query without GROUP BY it makes one group of all rows.
@@ -112,6 +116,8 @@ func (h *havingNames) replaced(e plan.Expr) (plan.Expr, error) {
 		return e, nil
 	case *plan.Agg:
 		return e, nil
+	case *plan.Call:
+		e = h.wholeFirst(x)
 	}
 	with, err := plan.MapKids(e, h.replaced)
 	if err != nil || with == e {
@@ -120,11 +126,41 @@ func (h *havingNames) replaced(e plan.Expr) (plan.Expr, error) {
 	return h.result.rebound(with)
 }
 
+// wholeFirst casts the whole numbers that a comparison with decimals casts to a decimal without a scale first, as Spark does on the way to
+// the type that both sides share: what takes the place of a whole number may be none.
+func (h *havingNames) wholeFirst(c *plan.Call) plan.Expr {
+	if name := c.Fn.Name; ordering[name] == "" && name != "==" && name != "!=" && name != "<=>" {
+		return c
+	}
+	out := *c
+	out.Args = slices.Clone(c.Args)
+	for i, a := range out.Args {
+		cast, ok := a.(*plan.Cast)
+		if !ok || !cast.Implicit || !fn.IsIntegral(plan.TypeOf(cast.Child)) || !h.hides(cast.Child) {
+			continue
+		}
+		if _, ok := cast.To.(types.DecimalType); ok {
+			first, second := *cast, *cast
+			first.To, second.Child = fn.DecimalFor(plan.TypeOf(cast.Child)), &first
+			out.Args[i] = &second
+		}
+	}
+	return &out
+}
+
+// hides tells whether an expression has a column that one of the result hides.
+func (h *havingNames) hides(e plan.Expr) bool {
+	return plan.Exists(e, func(e plan.Expr) bool {
+		a, ok := e.(*plan.Attr)
+		return ok && h.hidden[a.ID] != nil
+	})
+}
+
 // rebound binds a resolved expression to operands that may be of other types than before.
 func (sc *scope) rebound(e plan.Expr) (plan.Expr, error) {
 	switch x := e.(type) {
 	case *plan.Call:
-		again, err := sc.call(x.Fn.Name, x.Args, x.Origin)
+		again, err := sc.bind(x.Fn, x.Fn.Name, x.Args, x.Origin)
 		if c, ok := again.(*plan.Call); ok {
 			c.Name, c.Text = x.Name, x.Text
 		}
@@ -151,8 +187,10 @@ func (sc *scope) rebound(e plan.Expr) (plan.Expr, error) {
 			}
 			null := x.Null
 			err := sc.unify(x, values, "coalesce", "(", " or ", ")")
-			x.Null = null
+			x.Null = null || !slices.ContainsFunc(x.Args, func(e plan.Expr) bool { return !plan.NullableOf(e) })
 			return x, err
+		case plan.OpAnd, plan.OpOr:
+			x.Null = x.Null || slices.ContainsFunc(x.Args, plan.NullableOf)
 		}
 	}
 	return e, nil

@@ -11,7 +11,7 @@ import (
 )
 
 // pivot resolves a pivot. As in Spark it is two groupings: one by the keys and the pivot column, and one that lays the results of
-// the pivot values side by side.
+// the pivot values side by side; or, when a result is neither a number nor a boolean, one grouping of the rows of each value.
 func (r *resolver) pivot(n *plan.Aggregate) (plan.Node, error) {
 	sc := r.over(n.Child)
 	aggs, err := sc.selectList(n.Aggs)
@@ -65,6 +65,9 @@ func (r *resolver) pivot(n *plan.Aggregate) (plan.Node, error) {
 	if err := checkGrouped(lower); err != nil {
 		return nil, err
 	}
+	if !allPlain(lower.Aggs[len(named)+1:]) {
+		return r.pivotByRows(lower, len(named), pcol, values)
+	}
 	upper := &plan.Aggregate{Child: lower}
 	for _, k := range named {
 		a := plan.AttrOf(k)
@@ -76,14 +79,89 @@ func (r *resolver) pivot(n *plan.Aggregate) (plan.Node, error) {
 			if err != nil {
 				return nil, err
 			}
-			name := v.name
-			if len(aggs) > 1 {
-				name += "_" + plan.AttrOf(a).Name
-			}
-			upper.Aggs = append(upper.Aggs, plan.NewAlias(e, name))
+			upper.Aggs = append(upper.Aggs, plan.NewAlias(e, v.column(a, len(aggs))))
 		}
 	}
 	return upper, nil
+}
+
+// allPlain tells whether all results are numbers or booleans.
+func allPlain(results []plan.Expr) bool {
+	return !slices.ContainsFunc(results, func(e plan.Expr) bool {
+		t := plan.TypeOf(e)
+		return !fn.IsNumeric(t) && !types.SameType(t, types.Boolean)
+	})
+}
+
+// pivotByRows groups once: each aggregate is computed for each pivot value, over null in the rows that have another. The parts of the
+// grouping by the pivot column, too, are those that it is made of.
+func (r *resolver) pivotByRows(lower *plan.Aggregate, keys int, pcol plan.Expr, values []pivotValue) (plan.Node, error) {
+	out := &plan.Aggregate{Keys: lower.Keys[:keys], Child: lower.Child, Aggs: lower.Aggs[:keys:keys]}
+	aggs := lower.Aggs[keys+1:]
+	for _, v := range values {
+		rows := pivotRows{sc: r.over(lower.Child), value: v.value, column: plan.Trim(pcol)}
+		for _, a := range aggs {
+			e, err := rows.only(plan.Trim(a))
+			if err != nil {
+				return nil, err
+			}
+			out.Aggs = append(out.Aggs, plan.NewAlias(e, v.column(a, len(aggs))))
+		}
+	}
+	return out, nil
+}
+
+// pivotRows are the rows that have a value in the pivot column.
+type pivotRows struct {
+	sc     *scope
+	column plan.Expr
+	value  *plan.Literal
+}
+
+// only computes the aggregates in an expression of these rows.
+func (p pivotRows) only(e plan.Expr) (plan.Expr, error) {
+	if a, ok := e.(*plan.Agg); ok {
+		return p.aggregate(a)
+	}
+	with, err := plan.MapKids(e, p.only)
+	if err != nil || with == e {
+		return e, err
+	}
+	return p.sc.rebound(with)
+}
+
+func (p pivotRows) aggregate(a *plan.Agg) (plan.Expr, error) {
+	args := slices.Clone(a.Args)
+	if len(args) == 0 { // count(*)
+		args = []plan.Expr{&plan.Literal{Value: int32(1), T: types.Integer}}
+	}
+	for i, x := range args {
+		if i > 0 && p.sc.r.constant(x) != nil && a.Fn.Name != "max_by" && a.Fn.Name != "min_by" {
+			continue // says how, and is the same in all rows
+		}
+		same, err := p.sc.call("<=>", []plan.Expr{p.column, p.value}, plan.Origin{})
+		if err != nil {
+			return nil, err
+		}
+		t := plan.TypeOf(x)
+		args[i] = &plan.Cond{Op: plan.OpIf, Args: []plan.Expr{same, x, &plan.Literal{T: t}}, T: t, Null: true, Name: "if"}
+	}
+	f := &plan.Func{Name: []string{a.Name}, Distinct: a.Distinct, Filter: a.Filter, IgnoreNulls: a.IgnoreNulls, Origin: a.Origin}
+	switch n := len(args) - len(a.Keys); {
+	case len(a.Keys) > 0:
+		for i, k := range a.Keys {
+			f.Order = append(f.Order, &plan.SortOrder{Child: args[n+i], Desc: k.Desc, NullsFirst: k.NullsFirst})
+		}
+		f.Args = args[:n]
+	case a.Within:
+		f.Order, f.Args = []*plan.SortOrder{{Child: args[0], Desc: a.Desc}}, args[1:]
+	default:
+		f.Args = args
+	}
+	if (a.Fn.Name == "first" || a.Fn.Name == "last") && a.Name != "any_value" { // rows of other values would give null
+		f.IgnoreNulls = true
+	}
+	return p.sc.aggregateCall(a.Name, a.Fn, f)
 }
 
 // keyColumn makes sure that a named key is a column of the lower grouping.
@@ -110,6 +188,14 @@ func (r *resolver) pivotCell(col *plan.Attr, value *plan.Literal, result *plan.A
 type pivotValue struct {
 	name  string
 	value *plan.Literal
+}
+
+// column is the name of an aggregate's column, one of so many.
+func (v pivotValue) column(aggregate plan.Expr, of int) string {
+	if of == 1 {
+		return v.name
+	}
+	return v.name + "_" + plan.AttrOf(aggregate).Name
 }
 
 // pivotValues are the values to lay side by side, with the names of their columns. Where a client gave none, they have been looked up

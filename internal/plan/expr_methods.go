@@ -328,7 +328,7 @@ func (e *Cast) Type() types.DataType { return e.To }
 // Nullable implements Typed. As in Spark the types alone decide, whatever the mode.
 func (e *Cast) Nullable() bool {
 	from := TypeOf(e.Child)
-	return NullableOf(e.Child) || from == nil || fn.ForcesNull(from, e.To) || e.Mode == CastTry && !fn.UpCast(from, e.To)
+	return NullableOf(e.Child) || from == nil || fn.ForcesNull(from, e.To) || e.Mode == CastTry && fn.TryCastNullable(from, e.To)
 }
 
 // Type implements Typed.

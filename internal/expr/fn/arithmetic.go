@@ -260,7 +260,7 @@ func literalDecimal(a Arg, t types.DataType) types.DataType {
 	if v, ok := integerLiteral(a); ok {
 		return types.DecimalType{Precision: len(strconv.FormatUint(magnitude(v), 10))}
 	}
-	return decimalOf(t)
+	return DecimalFor(t)
 }
 
 func magnitude(v int64) uint64 {

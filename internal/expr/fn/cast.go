@@ -48,7 +48,7 @@ func CheckCast(from, to types.DataType, mode CastMode, sql string) error {
 
 // CastNullable tells whether a cast's result may be null when its argument is or is not.
 func CastNullable(from, to types.DataType, mode CastMode, argument bool) bool {
-	return argument || mode == CastTry && !UpCast(from, to) || ForcesNull(from, to)
+	return argument || mode == CastTry && TryCastNullable(from, to) || ForcesNull(from, to)
 }
 
 // BindCast binds a cast that CheckCast allows. Nullable is for an argument that may be null; CastNullable knows better.

@@ -249,15 +249,21 @@ func decimalHolds(from types.DataType, to types.DecimalType) bool {
 	if kindOf(from) == kBool {
 		return to.Precision > to.Scale
 	}
-	d := decimalOf(from)
+	d := DecimalFor(from)
 	if kindOf(from) == kDecimal && to.Scale < d.Scale { // rounding may carry into one more digit
 		return to.Precision-to.Scale > d.Precision-d.Scale
 	}
 	return to.Precision-to.Scale >= d.Precision-d.Scale && to.Scale >= d.Scale
 }
 
-// UpCast tells whether every value of a type has an equal one in another, or a text that says all of it, parts included.
-func UpCast(from, to types.DataType) bool {
+// TryCastNullable tells whether try_cast may give null for a value that is not null, as Spark has it: a text as bytes never is, but the
+// texts in an array might.
+func TryCastNullable(from, to types.DataType) bool {
+	return !(kindOf(from) == kText && kindOf(to) == kBinary || upCast(from, to))
+}
+
+// upCast tells whether every value of a type has an equal one in another, or a text that says all of it, parts included.
+func upCast(from, to types.DataType) bool {
 	if types.Equal(from, to) {
 		return true
 	}
@@ -266,7 +272,7 @@ func UpCast(from, to types.DataType) bool {
 	case f == kNull:
 		return true
 	case f == kText:
-		return t == kText || t == kBinary
+		return t == kText
 	case t == kText:
 		return f < kArray
 	case f == kDate:
@@ -280,20 +286,20 @@ func UpCast(from, to types.DataType) bool {
 	case f == kInt && t == kFloat:
 		return true
 	case (f == kInt || f == kDecimal) && t == kDecimal:
-		d := decimalOf(from)
+		d := DecimalFor(from)
 		to := to.(types.DecimalType)
 		return to.Precision-to.Scale >= d.Precision-d.Scale && to.Scale >= d.Scale
 	case f == kDayTime || f == kYearMonth:
 		return f == t
 	}
-	part := func(null bool, f, t types.DataType, room bool) bool { return (room || !null) && UpCast(f, t) }
+	part := func(null bool, f, t types.DataType, room bool) bool { return (room || !null) && upCast(f, t) }
 	switch f := from.(type) {
 	case types.ArrayType:
 		t, ok := to.(types.ArrayType)
 		return ok && part(f.ContainsNull, f.Element, t.Element, t.ContainsNull)
 	case types.MapType:
 		t, ok := to.(types.MapType)
-		return ok && UpCast(f.Key, t.Key) && part(f.ValueContainsNull, f.Value, t.Value, t.ValueContainsNull)
+		return ok && upCast(f.Key, t.Key) && part(f.ValueContainsNull, f.Value, t.Value, t.ValueContainsNull)
 	case types.StructType:
 		t, ok := to.(types.StructType)
 		if !ok || len(f.Fields) != len(t.Fields) {

@@ -167,9 +167,9 @@ func (c coercion) widerNumber(a, b types.DataType) types.DataType {
 	case xd && yd:
 		return widerDecimal(x, y)
 	case xd && IsIntegral(b):
-		return widerDecimal(x, decimalOf(b))
+		return widerDecimal(x, DecimalFor(b))
 	case yd && IsIntegral(a):
-		return widerDecimal(decimalOf(a), y)
+		return widerDecimal(DecimalFor(a), y)
 	case xd || yd:
 		return types.Double
 	}
@@ -182,8 +182,8 @@ func (c coercion) widerNumber(a, b types.DataType) types.DataType {
 	return b
 }
 
-// decimalOf is the decimal type that holds every value of an integer type.
-func decimalOf(t types.DataType) types.DecimalType {
+// DecimalFor is the decimal type that holds every value of an integer type.
+func DecimalFor(t types.DataType) types.DecimalType {
 	switch t := t.(type) {
 	case types.ByteType:
 		return types.DecimalType{Precision: 3}

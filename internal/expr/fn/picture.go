@@ -117,7 +117,7 @@ func bindToChar(b *Binding) (*Bound, error) {
 	}
 	to := types.DecimalType{Precision: 38, Scale: 18}
 	if IsNumeric(t) {
-		to = decimalOf(t)
+		to = DecimalFor(t)
 	}
 	c, err := b.Accept(anyType, text)
 	if err != nil {

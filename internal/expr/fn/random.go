@@ -244,7 +244,7 @@ func argTypes(args []Arg) []types.DataType {
 
 // uniformDecimal is the type of the bound with more digits.
 func uniformDecimal(b *Binding) types.DataType {
-	x, y := decimalOf(b.Args[0].Type), decimalOf(b.Args[1].Type)
+	x, y := DecimalFor(b.Args[0].Type), DecimalFor(b.Args[1].Type)
 	if x.Precision > y.Precision {
 		return x
 	}

@@ -323,7 +323,7 @@ func bindFloor(b *Binding, r rounding) (*Bound, error) {
 	if len(b.Args) == 2 || isDecimal(t) {
 		d, ok := t.(types.DecimalType)
 		if !ok {
-			d = decimalOf(t)
+			d = DecimalFor(t)
 			if in := b.Args[0].Type; isText(in) || isNull(in) {
 				d = types.DecimalType{Precision: 38, Scale: 18}
 			}

@@ -54,9 +54,22 @@ func (s *Summary) Add(x float64) {
 	}
 }
 
-// sortNumbers sorts in ascending order, NaN last.
+// sortNumbers sorts in ascending order, -0.0 before 0.0 and NaN last.
 func sortNumbers(xs []float64) {
 	slices.Sort(xs)
+	zeros, negative := 0, 0
+	first, _ := slices.BinarySearch(xs, 0)
+	for ; first+zeros < len(xs) && xs[first+zeros] == 0; zeros++ {
+		if math.Signbit(xs[first+zeros]) {
+			negative++
+		}
+	}
+	for i := range zeros {
+		xs[first+i] = 0
+		if i < negative {
+			xs[first+i] = math.Copysign(0, -1)
+		}
+	}
 	n := 0
 	for n < len(xs) && xs[n] != xs[n] {
 		n++
