@@ -165,9 +165,6 @@ func NewRows(written, reader avro.Schema, want types.StructType, m Match, cal *C
 	return &Rows{root, vec.NewBuilder(want)}, rs.match.reason
 }
 
-// ErrAncient says that a record has a day or time from before today's calendar, and that the calendar is not known.
-var ErrAncient = errors.New("a day or time may mean two")
-
 var errUnfit = errors.New("a record does not fit the schema")
 
 // Read reads one record and gives what is behind it. When it cannot be read, what was read of it is dropped.

@@ -2,11 +2,9 @@ package avrorow
 
 import (
 	"slices"
-	"time"
 
 	"github.com/hamba/avro/v2"
 
-	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/types"
 )
 
@@ -50,12 +48,6 @@ type conv struct {
 	seen    map[string]int
 	free    bool // values may take no bytes
 	rebase  *Calendar
-}
-
-// Calendar is the one of the days and times of a file.
-type Calendar struct {
-	datetime.Rebase
-	Zone *time.Location // in which days begin
 }
 
 // filler is a field of a record with its default.

@@ -24,11 +24,12 @@ type shape struct {
 	size        int      // of a fixed, -1 for bytes
 	symbols     []string // of an enum
 	millis      bool     // a time in milliseconds
+	calendar    *Calendar
 	kids        []*shape // of a record, in the order of the schema; the element; or a map's value
 	from        []int    // the field of the struct for each of kids, -1 for one that is always null
 }
 
-// Writer writes values as records. It never changes, so that goroutines may share it.
+// Writer writes values as records. It never changes once it writes, so that goroutines may share it.
 type Writer struct{ root *shape }
 
 // NewWriter returns a writer of the values of a type, in the form that the type has by itself: what may be null is a union.
@@ -41,6 +42,16 @@ func NewWriter(t types.DataType, nullable bool) (*Writer, error) {
 func NewWriterAs(t types.DataType, schema avro.Schema) (*Writer, error) {
 	s, err := shapeAs(t, schema, "value")
 	return &Writer{s}, err
+}
+
+// Keep has days and times written in a calendar. A value that it does not take is then refused with ErrAncient.
+func (w *Writer) Keep(c *Calendar) { w.root.keep(c) }
+
+func (s *shape) keep(c *Calendar) {
+	s.calendar = c
+	for _, k := range s.kids {
+		k.keep(c)
+	}
 }
 
 func shapeOf(t types.DataType, nullable bool, name string) (*shape, error) {
@@ -259,12 +270,27 @@ func (s *shape) append(b []byte, v *vec.Vector, i int) ([]byte, error) {
 		return binary.AppendVarint(b, int64(vec.Fixed[int8](v)[i])), nil
 	case types.ShortType:
 		return binary.AppendVarint(b, int64(vec.Fixed[int16](v)[i])), nil
-	case types.IntegerType, types.DateType, types.YearMonthIntervalType:
+	case types.DateType:
+		x := vec.Fixed[int32](v)[i]
+		if s.calendar != nil {
+			var ok bool
+			if x, ok = s.calendar.OldDay(x); !ok {
+				return b, ErrAncient
+			}
+		}
+		return binary.AppendVarint(b, int64(x)), nil
+	case types.IntegerType, types.YearMonthIntervalType:
 		return binary.AppendVarint(b, int64(vec.Fixed[int32](v)[i])), nil
 	case types.LongType, types.DayTimeIntervalType:
 		return binary.AppendVarint(b, vec.Fixed[int64](v)[i]), nil
 	case types.TimestampType, types.TimestampNTZType:
 		x := vec.Fixed[int64](v)[i]
+		if s.calendar != nil && t == types.DataType(types.Timestamp) {
+			var ok bool
+			if x, ok = s.calendar.OldMicros(x, s.calendar.Zone); !ok {
+				return b, ErrAncient
+			}
+		}
 		if s.millis {
 			x = floorDiv(x, 1000)
 		}

@@ -118,6 +118,47 @@ func TestConfStatements(t *testing.T) {
 	}
 }
 
+// Records of old days and times, as Spark 4.2.0 with spark-avro writes and reads them: writing goes by the session's zone, reading by UTC.
+func TestAvroCalendars(t *testing.T) {
+	s := newShell(t)
+	s.want("SET TIME ZONE 'America/Los_Angeles'", "spark.sql.session.timeZone|America/Los_Angeles")
+	for _, c := range []struct{ mode, value, record string }{
+		{"LEGACY", "DATE'1500-03-01'", "95F914"},
+		{"LEGACY", "TIMESTAMP'1883-11-10 00:00:00.123456'", "FFF6C4C79B96D409"},
+		{"LEGACY", "TIMESTAMP'1500-03-01 00:00:00'", "FFFFDFEBF6FDD534"},
+		{"CORRECTED", "DATE'1500-03-01'", "A9F914"},
+		{"CORRECTED", "TIMESTAMP'1883-11-10 00:00:00.123456'", "FFCCFED99E96D409"},
+		{"CORRECTED", "TIMESTAMP'1500-03-01 00:00:00'", "FFD5E7A49FB0D634"},
+	} {
+		s.want("SET spark.sql.avro.datetimeRebaseModeInWrite = "+c.mode, "spark.sql.avro.datetimeRebaseModeInWrite|"+c.mode)
+		s.want("SELECT hex(to_avro("+c.value+"))", c.record)
+	}
+	// A file tells its calendar, whatever the setting says.
+	const rows = "SELECT DATE'1500-03-01' AS d, CAST(TIMESTAMP'1883-11-10 00:00:00.123456' AS STRING) AS s, TIMESTAMP'1883-11-10 00:00:00.123456' AS t"
+	for i, mode := range []string{"LEGACY", "CORRECTED"} {
+		name := fmt.Sprintf("old%d", i)
+		s.want("SET spark.sql.avro.datetimeRebaseModeInWrite = "+mode, "spark.sql.avro.datetimeRebaseModeInWrite|"+mode)
+		s.want("CREATE TABLE " + name + " USING avro AS " + rows)
+		s.want("SET spark.sql.avro.datetimeRebaseModeInRead = EXCEPTION", "spark.sql.avro.datetimeRebaseModeInRead|EXCEPTION")
+		s.want("SELECT CAST(d AS STRING), s = CAST(t AS STRING) FROM "+name, "1500-03-01|true")
+	}
+	s.want("SET spark.sql.avro.datetimeRebaseModeInWrite = EXCEPTION", "spark.sql.avro.datetimeRebaseModeInWrite|EXCEPTION")
+	s.fails("SELECT hex(to_avro(DATE'1500-03-01'))", "INCONSISTENT_BEHAVIOR_CROSS_VERSION.WRITE_ANCIENT_DATETIME")
+	for _, c := range []struct{ mode, logical, record, want string }{
+		{"LEGACY", "date", "F5F814", "1500-03-17"},
+		{"LEGACY", "timestamp-millis", "899BE9B9A39E01", "1883-10-31 17:00:39.723"},
+		{"CORRECTED", "date", "F5F814", "1500-03-27"},
+		{"CORRECTED", "timestamp-millis", "899BE9B9A39E01", "1883-10-31 17:00:39.723"},
+	} {
+		s.want("SET spark.sql.avro.datetimeRebaseModeInRead = "+c.mode, "spark.sql.avro.datetimeRebaseModeInRead|"+c.mode)
+		typ := "long"
+		if c.logical == "date" {
+			typ = "int"
+		}
+		s.want(`SELECT CAST(from_avro(X'`+c.record+`', '{"type":"`+typ+`","logicalType":"`+c.logical+`"}') AS STRING)`, c.want)
+	}
+}
+
 func TestDatabases(t *testing.T) {
 	s := newShell(t)
 	s.want("CREATE DATABASE d COMMENT 'c'; SHOW DATABASES", "d", "default")

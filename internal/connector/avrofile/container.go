@@ -27,6 +27,9 @@ const (
 	keyCodec  = "avro.codec"
 	// keyVersion is that of the version of Spark.
 	keyVersion = "org.apache.spark.version"
+	// keyOld says that days and times are in the calendar of Spark 2, keyZone in which zone its days begin.
+	keyOld  = "org.apache.spark.legacyDateTime"
+	keyZone = "org.apache.spark.timeZone"
 )
 
 // maxHeader is the most that a text of the map may have.
@@ -116,9 +119,9 @@ func readHeader(f fs.File) (*header, error) {
 				codecName = value
 			case keyVersion:
 				h.version = value
-			case "org.apache.spark.legacyDateTime":
+			case keyOld:
 				h.old = true
-			case "org.apache.spark.timeZone":
+			case keyZone:
 				h.zone = value
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/millrace/millrace/internal/avrorow"
 	"github.com/millrace/millrace/internal/connector/filesink"
+	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/vec"
@@ -44,6 +45,9 @@ func (k SinkKind) Prepare(req sink.Request) (filesink.Encoder, error) {
 		return nil, err
 	}
 	e.level = level(e.codec.name, conf)
+	if e.calendar, err = avrorow.WriteCalendar(conf); err != nil {
+		return nil, err
+	}
 	if e.schema, e.text, err = schemaOption(k.FS, req.Options.Get); err != nil {
 		return nil, err
 	}
@@ -63,6 +67,7 @@ type encoder struct {
 	text          string      // of schema
 	record, space string
 	byPosition    bool
+	calendar      *avrorow.Calendar
 }
 
 // checkTypes refuses types that Spark does not put into Avro files.
@@ -138,6 +143,7 @@ func (e *encoder) Create(w io.Writer, schema types.StructType) (filesink.File, e
 	if err != nil {
 		return nil, err
 	}
+	f.records.Keep(e.calendar)
 	if f.pack, err = e.codec.packer(e.level); err != nil {
 		return nil, err
 	}
@@ -146,6 +152,9 @@ func (e *encoder) Create(w io.Writer, schema types.StructType) (filesink.File, e
 	}
 	head := append([]byte(nil), magic...)
 	meta := []string{keySchema, text, keyVersion, sparkVersion, keyCodec, e.codec.name}
+	if e.calendar.Rebase == datetime.Legacy {
+		meta = append(meta, keyOld, "", keyZone, e.calendar.Zone.String())
+	}
 	head = binary.AppendVarint(head, int64(len(meta)/2))
 	for _, s := range meta {
 		head = append(binary.AppendVarint(head, int64(len(s))), s...)
@@ -176,7 +185,7 @@ func (f *file) Write(b *vec.Batch) error {
 	for i := range b.N {
 		var err error
 		if f.block, err = f.records.Append(f.block, record, i); err != nil {
-			return err
+			return avrorow.WriteError(err)
 		}
 		f.n++
 		if len(f.block) >= blockBytes {

@@ -3,6 +3,7 @@ package fn
 import (
 	"encoding/hex"
 	"strings"
+	"time"
 
 	"github.com/hamba/avro/v2"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/millrace/millrace/internal/datetime"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/textrecord"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -127,7 +129,12 @@ func bindFromAvro(b *Binding) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	cal := &avrorow.Calendar{Zone: b.Zone}
+	cal := &avrorow.Calendar{Zone: time.UTC}
+	if b.Conf != nil {
+		if cal.Rebase, err = setting.Calendar(b.Conf, setting.AvroReadCalendar); err != nil {
+			return nil, err
+		}
+	}
 	if name, ok := opts["datetimerebasemode"]; ok {
 		if cal.Rebase, ok = datetime.ParseRebase(name); !ok {
 			return nil, errclass.New("INVALID_OPTION_VALUE", "option", "datetimeRebaseMode", "format", "avro", "value", name, "requirement", "it is CORRECTED, LEGACY or EXCEPTION.")
@@ -183,6 +190,14 @@ func bindToAvro(b *Binding) (*Bound, error) {
 			return nil, err
 		}
 	}
+	conf := b.Conf
+	if conf == nil {
+		conf = func(string) string { return "" }
+	}
+	cal, err := avrorow.WriteCalendar(conf)
+	if err != nil {
+		return nil, err
+	}
 	open := func() (*avrorow.Writer, error) {
 		if schema != nil {
 			return avrorow.NewWriterAs(t, schema)
@@ -193,6 +208,7 @@ func bindToAvro(b *Binding) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.Keep(cal)
 	return &Bound{Args: make([]types.DataType, len(b.Args)), Type: types.Binary, Nullable: b.Args[0].Nullable, TakesConst: true, NullsAreArgs: true, CanFail: true, New: func() Kernel {
 		out := vec.NewBuilder(types.Binary)
 		return func(e *expr.Eval, n int, args []*vec.Vector, _ *vec.Vector) *vec.Vector {
@@ -205,7 +221,7 @@ func bindToAvro(b *Binding) (*Bound, error) {
 				buf, err := w.Append(out.Buffer(), args[0], i)
 				out.CommitBytes(buf)
 				if err != nil {
-					e.Errs.Add(i, err)
+					e.Errs.Add(i, avrorow.WriteError(err))
 				}
 			}
 			return out.Borrow()
