@@ -42,6 +42,8 @@ type Env struct {
 	Conf func(key string) string
 	// Parallelism is the number of splits that keep the machine busy.
 	Parallelism int
+	// Constant gives the value of a constant expression of SQL as one of a type; nil where there is no SQL.
+	Constant func(ctx context.Context, text string, t types.DataType) (any, error)
 }
 
 // Request asks a Format for a table.

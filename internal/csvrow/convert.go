@@ -49,9 +49,11 @@ type column struct {
 	kind kind
 	out  *vec.Builder // nil when the column is not wanted
 	name string
-	typ  types.DataType
-	p, s int // of decimals
-	a, b uint8
+	// absent is a vector of one row with what the column holds where a record has no good value; nil is null.
+	absent *vec.Vector
+	typ    types.DataType
+	p, s   int // of decimals
+	a, b   uint8
 }
 
 func compile(f types.Field, format string) (column, error) {

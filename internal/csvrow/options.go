@@ -10,6 +10,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/textrecord"
+	"github.com/millrace/millrace/internal/vec"
 )
 
 // QuoteHandling says what becomes of a quoted value with a quote inside that is not escaped.
@@ -40,6 +41,8 @@ type Options struct {
 	CorruptColumn string // name of the column for the text of bad records
 	// Divert, when not nil, takes records that would be an error in the mode FAILFAST. Its own error ends the reading.
 	Divert func(text []byte, err error) error
+	// Absent are vectors of one row, by column, with what is read where a record has no value, or a wrong one. Other columns are null then.
+	Absent map[string]*vec.Vector
 	Zone   *time.Location
 	Now    func() time.Time // for times without a date, which mean today
 

@@ -72,7 +72,7 @@ func NewReader(data, want types.StructType, opts Options) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.out = r.out[i]
+		c.out, c.absent = r.out[i], opts.Absent[f.Name]
 		for at := range r.columns {
 			if r.columns[at].name == f.Name && r.columns[at].out == nil {
 				r.columns[at] = c
@@ -276,7 +276,11 @@ func (r *Reader) take(text []byte) error {
 		if c.kind == kSkip {
 			continue
 		}
-		if i >= len(toks) || toks[i].kind == tokNull {
+		if i >= len(toks) {
+			c.appendAbsent()
+			continue
+		}
+		if toks[i].kind == tokNull {
 			c.out.AppendNull()
 			continue
 		}
@@ -287,7 +291,7 @@ func (r *Reader) take(text []byte) error {
 		if string(s) == r.opts.NullValue {
 			c.out.AppendNull()
 		} else if !r.convert(c, s) {
-			c.out.AppendNull()
+			c.appendAbsent()
 			r.note(c, s)
 		}
 	}
@@ -295,6 +299,14 @@ func (r *Reader) take(text []byte) error {
 		r.note(nil, nil)
 	}
 	return r.finish(text)
+}
+
+func (c *column) appendAbsent() {
+	if c.absent == nil {
+		c.out.AppendNull()
+		return
+	}
+	c.out.AppendAll(c.absent)
 }
 
 // note remembers that the current record does not fit.

@@ -14,7 +14,7 @@ import (
 func (r *Reader) initScan() {
 	o := &r.opts
 	r.fast = len(o.Sep) == 1 && o.Sep[0] < utf8.RuneSelf && o.Sep[0] != '\n' && o.Sep[0] != '\r' && o.Quote < utf8.RuneSelf && o.Escape < utf8.RuneSelf && o.EscapeEscape < utf8.RuneSelf &&
-		rune(o.Sep[0]) != o.Quote && o.MaxChars < 0 && o.MaxColumns > len(r.columns)
+		rune(o.Sep[0]) != o.Quote && o.MaxChars < 0 && o.MaxColumns > len(r.columns) && len(o.Absent) == 0
 	if !r.fast {
 		return
 	}

@@ -9,6 +9,7 @@ var ddlTable = table{
 	"EXPECT_TABLE_NOT_VIEW.USE_ALTER_VIEW":       {"42809", Analysis, "<operation> works on tables, but <viewName> is a view; use ALTER VIEW."},
 	"EXPECT_VIEW_NOT_TABLE.USE_ALTER_TABLE":      {"42809", Analysis, "<operation> works on views, but <tableName> is a table; use ALTER TABLE."},
 	"INVALID_BUCKET_COUNT":                       {"22003", Analysis, "A table has between 1 and <bucketingMaxBuckets> buckets, not <numBuckets>."},
+	"DEFAULT_UNSUPPORTED":                        {"42623", Analysis, "The columns in <statementType> cannot have defaults: files of the format <dataSource> do not tell what they lack from what is null."},
 	"INVALID_DEFAULT_VALUE.DATA_TYPE":            {"42623", Analysis, "The default <defaultValue> of <colName> in <statement> is of type <actualType> and cannot be stored as <expectedType>."},
 	"INVALID_DEFAULT_VALUE.NON_DETERMINISTIC":    {"42623", Analysis, "The default <defaultValue> of <colName> in <statement> has another value each time."},
 	"INVALID_DEFAULT_VALUE.NOT_CONSTANT":         {"42623", Analysis, "The default <defaultValue> of <colName> in <statement> is no constant."},

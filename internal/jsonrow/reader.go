@@ -21,8 +21,9 @@ type Reader struct {
 	corrupt int // column for the text of bad records, or -1
 	rows    int
 	line    []byte
-	full    []int // columns that records fill: all but corrupt
-	single  bool  // the whole record goes to the only column, as a variant
+	full    []int         // columns that records fill: all but corrupt
+	absent  []*vec.Vector // by column; nil is null
+	single  bool          // the whole record goes to the only column, as a variant
 }
 
 // NewReader returns a reader of records of a schema. A nullable string column named opts.CorruptColumn takes the text of records
@@ -43,6 +44,10 @@ func NewReader(schema types.StructType, opts Options) (*Reader, error) {
 		return nil, err
 	}
 	r.root, r.cols = root, vec.NewBuilders(schema)
+	r.absent = make([]*vec.Vector, len(schema.Fields))
+	for i, f := range schema.Fields {
+		r.absent[i] = opts.Absent[f.Name]
+	}
 	r.single = opts.SingleVariant && len(data.Fields) == 1 && data.Fields[0].Type == types.DataType(types.Variant)
 	return r, r.scanner.init(opts)
 }
@@ -145,7 +150,7 @@ func (r *Reader) Document(text []byte, end int) error {
 		if _, ok := r.variantColumn(text, i, r.cols[r.full[0]], 0); !ok {
 			return r.finishBad(text[:end], r.rows, false)
 		}
-		r.fill()
+		r.fill(false)
 		r.rows++
 		return nil
 	}
@@ -181,7 +186,7 @@ func (r *Reader) odd(text []byte, i, end int, whole []byte) error {
 			return r.finishBad(whole, first, false)
 		}
 		anyBad = anyBad || r.bad
-		r.fill()
+		r.fill(!r.bad)
 		r.rows++
 		i = r.skip(text, i)
 		if text[i] == ']' {
@@ -215,7 +220,7 @@ func (r *Reader) record(text []byte, i int) int {
 		i = r.skip(text, i)
 	}
 	if text[i] == '}' {
-		r.fill()
+		r.fill(true)
 		return i + 1
 	}
 	for k := 0; ; k++ {
@@ -267,16 +272,20 @@ func (r *Reader) record(text []byte, i int) int {
 			return -1
 		}
 		if got < len(r.full) || r.corrupt >= 0 {
-			r.fill()
+			r.fill(!r.bad)
 		}
 		return i + 1
 	}
 }
 
-// fill gives the columns that have nothing for the current row a null.
-func (r *Reader) fill() {
-	for _, c := range r.cols {
-		if c.Len() == r.rows {
+// fill gives the columns that have nothing for the current row what they have in a good record, or a null.
+func (r *Reader) fill(good bool) {
+	for i, c := range r.cols {
+		switch {
+		case c.Len() != r.rows:
+		case good && r.absent[i] != nil:
+			c.AppendAll(r.absent[i])
+		default:
 			c.AppendNull()
 		}
 	}
@@ -308,7 +317,7 @@ func (r *Reader) finishBad(text []byte, first int, partial bool) error {
 		c.Truncate(first)
 		c.AppendBytes(textrecord.Valid(text))
 	}
-	r.fill()
+	r.fill(false)
 	r.rows = first + 1
 	return nil
 }

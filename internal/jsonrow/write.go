@@ -31,6 +31,7 @@ type printer struct {
 	phys vec.Phys
 	kids []*printer
 	keys []string // of a struct: key, quotes, colon
+	omit []bool   // of a struct: whether a field that is null is left out
 	v    *vec.Vector
 	put  func(w *Writer, b []byte, p *printer, i, depth int) []byte
 }
@@ -70,6 +71,8 @@ func (w *Writer) compile(t types.DataType, path string) (*printer, error) {
 			}
 			p.kids = append(p.kids, k)
 			p.keys = append(p.keys, string(w.appendText(nil, f.Name))+w.quote)
+			_, fills := f.MetadataValue(types.ExistsDefaultKey) // what is left out would be read as that
+			p.omit = append(p.omit, w.opts.IgnoreNulls && !fills)
 		}
 	case types.ArrayType:
 		p.put = printArray
@@ -138,7 +141,7 @@ func printStruct(w *Writer, b []byte, p *printer, i, depth int) []byte {
 	n := 0
 	for f, k := range p.kids {
 		null := k.v.IsNull(i)
-		if null && w.opts.IgnoreNulls {
+		if null && p.omit[f] {
 			continue
 		}
 		if n > 0 {

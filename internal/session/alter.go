@@ -289,7 +289,7 @@ func (s *Session) addColumns(ctx context.Context, t catalog.Table, c *plan.AddCo
 		if !n.Field.Nullable {
 			return t, errclass.New("_LEGACY_ERROR_TEMP_1052")
 		}
-		f, err := s.withDefault(ctx, n.ColumnDef, "ALTER TABLE ADD COLUMNS")
+		f, err := s.withDefault(ctx, n.ColumnDef, "ALTER TABLE ADD COLUMNS", t.Format)
 		if err != nil {
 			return t, err
 		}
@@ -343,7 +343,7 @@ func (s *Session) alterColumn(ctx context.Context, t catalog.Table, c *plan.Alte
 	}
 	if x.Default != nil {
 		def := plan.ColumnDef{Field: *f, Default: x.Default, DefaultText: x.DefaultText}
-		with, err := s.withDefault(ctx, def, "ALTER TABLE ALTER COLUMN")
+		with, err := s.withDefault(ctx, def, "ALTER TABLE ALTER COLUMN", t.Format)
 		if err != nil {
 			return t, err
 		}

@@ -112,7 +112,7 @@ func (s *Session) tableOf(ctx context.Context, st *plan.CreateTable, t catalog.T
 		return t, err
 	}
 	for _, c := range st.Columns {
-		f, err := s.withDefault(ctx, c, "CREATE TABLE")
+		f, err := s.withDefault(ctx, c, "CREATE TABLE", t.Format)
 		if err != nil {
 			return t, err
 		}

@@ -354,13 +354,22 @@ func (s *Session) asTable(ctx context.Context, t catalog.Table, n plan.Node, col
 		if policy == "LEGACY" {
 			cast.Mode = plan.CastLegacy
 		}
-		p.Cols = append(p.Cols, &plan.Alias{Child: cast, Name: f.Name, Metadata: plan.NoMetadata})
+		p.Cols = append(p.Cols, &plan.Alias{Child: cast, Name: f.Name, Metadata: writtenMetadata(t, f)})
 	}
 	n, err := s.Analyze(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	return n, nil
+}
+
+// writtenMetadata is what those who write the files of a table should know of a column: that nulls of JSON must not be left out, where
+// they would be read as a default.
+func writtenMetadata(t catalog.Table, f types.Field) string {
+	if text := plan.MetadataText(f, types.ExistsDefaultKey); text != "" && strings.EqualFold(t.Format, "json") {
+		return types.Field{}.WithMetadata(types.ExistsDefaultKey, text).Metadata
+	}
+	return plan.NoMetadata
 }
 
 // storable tells whether values of a type may be stored in a column of another under a policy.

@@ -170,7 +170,7 @@ func (s *Session) SQLOptions() sql.Options {
 // SourceEnv is what connectors are lent.
 func (s *Session) SourceEnv() source.Env {
 	rt := s.server.Runtime
-	return source.Env{Now: rt.Clock.Now, Log: rt.Log, Zone: s.Zone(), Conf: s.Conf.Value, Parallelism: rt.Parallelism}
+	return source.Env{Now: rt.Clock.Now, Log: rt.Log, Zone: s.Zone(), Conf: s.Conf.Value, Parallelism: rt.Parallelism, Constant: s.constantValue}
 }
 
 // AnalyzeConf are the settings that the analysis depends on, as they are now.

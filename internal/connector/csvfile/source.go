@@ -43,6 +43,13 @@ type decoder struct {
 	ignoreCorrupt bool
 }
 
+// WithAbsent implements files.Absenter.
+func (d *decoder) WithAbsent(values map[string]*vec.Vector) files.Decoder {
+	c := *d
+	c.opts.Absent = values
+	return &c
+}
+
 // Fixed implements files.Decoder.
 func (d *decoder) Fixed() (types.StructType, bool) { return types.StructType{}, false }
 

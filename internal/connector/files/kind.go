@@ -38,6 +38,12 @@ type ColumnChecker interface {
 	CheckColumns(want types.StructType) error
 }
 
+// Absenter is implemented by decoders that can tell what a file or a record does not have from what is null in it.
+type Absenter interface {
+	// WithAbsent is the decoder with vectors of one row, by column, that hold the value of those that are not there.
+	WithAbsent(values map[string]*vec.Vector) Decoder
+}
+
 // Numberer is implemented by decoders that know the places of rows within their files, which are then row_index of _metadata.
 type Numberer interface {
 	// FirstRow is the place of the first row of the batch that was read last. The others follow it without gaps.

@@ -100,7 +100,7 @@ func (t *Table) plan(want source.Projection) (*plan, error) {
 	for _, f := range want.Filters {
 		if t.parts.Index(f.Column) >= 0 {
 			p.parts = append(p.parts, f)
-		} else if t.data.Index(f.Column) >= 0 {
+		} else if t.data.Index(f.Column) >= 0 && t.absent[f.Column] == nil { // files do not know what is not in them
 			p.filters = append(p.filters, f)
 		}
 	}

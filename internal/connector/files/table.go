@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/setting"
+	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/source"
 	"github.com/millrace/millrace/types"
 )
@@ -35,7 +37,8 @@ type Table struct {
 	schema  types.StructType // data columns, then partition columns
 	data    types.StructType
 	parts   types.StructType
-	files   found // of a batch table, as it was opened
+	files   found                  // of a batch table, as it was opened
+	absent  map[string]*vec.Vector // what rows have in a column that their file has not
 	log     *checkpoint.SinkLog
 	// fault is a mistake in the options or the schema of a stream that is not seen before its first batch, as in Spark.
 	fault error
@@ -96,6 +99,9 @@ func (f Format) Open(ctx context.Context, req source.Request) (source.Table, err
 		return nil, err
 	}
 	if err := t.findSchema(ctx, fixed, isFixed); err != nil {
+		return nil, err
+	}
+	if err := t.findAbsent(ctx); err != nil {
 		return nil, err
 	}
 	if req.Stream {
@@ -227,6 +233,40 @@ func (t *Table) findSchema(ctx context.Context, fixed types.StructType, isFixed 
 	return err
 }
 
+// findAbsent finds out what columns hold that were added to a table when it had rows.
+func (t *Table) findAbsent(ctx context.Context) error {
+	d, ok := t.decoder.(Absenter)
+	if !ok || t.env.Constant == nil {
+		return nil
+	}
+	for _, f := range t.data.Fields {
+		raw, ok := f.MetadataValue(types.ExistsDefaultKey)
+		var text string
+		if !ok || json.Unmarshal(raw, &text) != nil {
+			continue
+		}
+		value, err := t.env.Constant(ctx, text, f.Type)
+		if err != nil {
+			return err
+		}
+		if value == nil {
+			continue
+		}
+		b := vec.NewBuilder(f.Type)
+		if err := b.AppendValue(value); err != nil {
+			return err
+		}
+		if t.absent == nil {
+			t.absent = map[string]*vec.Vector{}
+		}
+		t.absent[f.Name] = b.Finish()
+	}
+	if t.absent != nil {
+		t.decoder = d.WithAbsent(t.absent)
+	}
+	return nil
+}
+
 // asWritten tells whether the table is a streaming sink's output read as a batch. Its log vouches for the files, so columns
 // without nulls stay so, and partition columns that the schema names keep their place.
 func (t *Table) asWritten() bool { return t.log != nil && !t.req.Stream }
@@ -317,7 +357,7 @@ func (t *Table) Relisted(ctx context.Context) (source.Table, error) {
 	}
 	c := &Table{
 		kind: t.kind, fsys: t.fsys, req: t.req, env: t.env, opts: t.opts, decoder: t.decoder, paths: t.paths,
-		schema: t.schema, data: t.data, parts: t.parts, files: files,
+		schema: t.schema, data: t.data, parts: t.parts, files: files, absent: t.absent,
 	}
 	return c, nil
 }

@@ -47,6 +47,14 @@ type decoder struct {
 	merge         bool
 	ignoreCorrupt bool // in the search for a schema
 	unsaid        unsaid
+	absent        map[string]*vec.Vector
+}
+
+// WithAbsent implements files.Absenter.
+func (d *decoder) WithAbsent(values map[string]*vec.Vector) files.Decoder {
+	c := *d
+	c.absent = values
+	return &c
 }
 
 // Fixed implements files.Decoder.
@@ -199,7 +207,7 @@ func (d *decoder) Open(_ context.Context, p files.Piece, want types.StructType, 
 		}
 	}()
 	defer recovered(&err)
-	rows := &rows{r: r, types: want}
+	rows := &rows{r: r, types: want, absent: d.absent}
 	m := &matcher{file: fs.URI(p.Path), s: r.MetaData().Schema, caseSensitive: d.caseSensitive}
 	if m.cal, err = d.unsaid.of(r.MetaData().KeyValueMetadata()); err != nil {
 		return nil, err
@@ -261,6 +269,7 @@ func inPiece(r *file.Reader, g int, p files.Piece) bool {
 type rows struct {
 	r      *file.Reader
 	types  types.StructType
+	absent map[string]*vec.Vector
 	cols   []*node
 	groups []group
 	left   int64 // rows of the row group at hand
@@ -306,6 +315,8 @@ func (r *rows) Next(ctx context.Context) (b *vec.Batch, err error) {
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("column %s: %w", r.types.Fields[i].Name, err)
+		case !ok && r.absent[r.types.Fields[i].Name] != nil:
+			v = vec.NewConst(r.absent[r.types.Fields[i].Name], n)
 		case !ok:
 			v = vec.NewNulls(c.typ, n)
 		case v.Len() != n:
