@@ -203,25 +203,6 @@ func (sc *scope) nullWhen(name string, f *plan.Func, shown int) (plan.Expr, erro
 	return sc.conditional([]plan.Expr{same, &plan.Literal{T: types.Null}, value}, name, text)
 }
 
-// nanvl(a, b) is IF(isnan(a), b, a), whose b is computed only where it is wanted.
-func (sc *scope) nanvl(name string, f *plan.Func) (plan.Expr, error) {
-	args, err := sc.operands(f.Args)
-	if err != nil {
-		return nil, err
-	}
-	text := callText(name, args)
-	bound, err := sc.call(name, args, f.Origin)
-	c, ok := bound.(*plan.Call)
-	if err != nil || !ok || plan.Exists(c, IsRandom) {
-		return bound, err
-	}
-	isNaN, err := sc.call("isnan", []plan.Expr{c.Args[0]}, f.Origin)
-	if err != nil {
-		return nil, err
-	}
-	return sc.conditional([]plan.Expr{isNaN, c.Args[1], c.Args[0]}, name, text)
-}
-
 // zeroIfNull(a) is COALESCE(a, 0).
 func (sc *scope) zeroIfNull(name string, f *plan.Func) (plan.Expr, error) {
 	if len(f.Args) != 1 {

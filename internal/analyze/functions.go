@@ -31,8 +31,6 @@ func special(name string) func(sc *scope, name string, f *plan.Func) (plan.Expr,
 		return (*scope).nullIf
 	case "between":
 		return (*scope).between
-	case "nanvl":
-		return (*scope).nanvl
 	case "zeroifnull":
 		return (*scope).zeroIfNull
 	case "nullifzero":

@@ -67,6 +67,9 @@ func bindArithmetic(b *Binding, op string, try bool) (*Bound, error) {
 	if try {
 		mode = expr.Null
 	}
+	if bound.First == 1 && mode == expr.Null {
+		bound.Needs = func(divisor *vec.Vector, row int) bool { return !isZero(divisor, row) }
+	}
 	dx, isDec := x.(types.DecimalType)
 	dy, _ := y.(types.DecimalType)
 	if isDec {
@@ -320,4 +323,26 @@ func (b *Binding) differentTypes() error {
 
 func (b *Binding) differentOperands(x, y types.DataType) error {
 	return errclass.New("DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES", "sqlExpr", b.operatorSQL(), "left", quoteType(x), "right", quoteType(y))
+}
+
+// isZero tells whether the number of a row is zero.
+func isZero(v *vec.Vector, row int) bool {
+	v, row = v.Stored(row)
+	switch v.Phys() {
+	case vec.PhysInt8:
+		return vec.At[int8](v, row) == 0
+	case vec.PhysInt16:
+		return vec.At[int16](v, row) == 0
+	case vec.PhysInt32:
+		return vec.At[int32](v, row) == 0
+	case vec.PhysInt64:
+		return vec.At[int64](v, row) == 0
+	case vec.PhysInt128:
+		return vec.At[vec.Int128](v, row) == vec.Int128{}
+	case vec.PhysFloat32:
+		return vec.At[float32](v, row) == 0
+	case vec.PhysFloat64:
+		return vec.At[float64](v, row) == 0
+	}
+	return false
 }

@@ -134,10 +134,16 @@ func bindIn(b *Binding) (*Bound, error) {
 	for i := range want {
 		want[i] = t
 	}
-	bound := &Bound{Args: casts(b, want...), Type: types.Boolean, NullsAreArgs: true, TakesConst: true}
+	bound := &Bound{Args: casts(b, want...), Type: types.Boolean, NullsAreArgs: true, TakesConst: true, Reached: notFound}
 	bound.Nullable = b.nullable(bound.Args)
 	bound.New = func() Kernel { return inKernel(compareKernel(t, cmpEq), vec.NewFixed(types.Boolean, 0)) }
 	return bound, nil
+}
+
+// notFound tells whether the rest of a list matters: there is a value, and it was not among the items before.
+func notFound(before []*vec.Vector, row int) bool {
+	x := before[0]
+	return !x.IsNull(row) && !slices.ContainsFunc(before[1:], func(y *vec.Vector) bool { return !y.IsNull(row) && vec.Equal(x, row, y, row) })
 }
 
 func sameShapes(ts []types.DataType) bool {

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/millrace/millrace/internal/datetime"
-	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
@@ -87,7 +86,7 @@ func fromUnits(b *Binding, c []types.DataType, unit int64) *Bound {
 			for i, v := range x {
 				dst[i] = v * unit
 				if unit > 1 && (v > limit || v < -limit) && !args[0].IsNull(i) {
-					e.Errs.Add(i, errclass.New("ARITHMETIC_OVERFLOW", "message", "long overflow", "alternative", "", "config", ansiConfig))
+					e.Errs.Add(i, longOverflow())
 				}
 			}
 			return out

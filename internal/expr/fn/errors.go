@@ -22,8 +22,11 @@ func (b *Binding) dataDiffTypes(ts []types.DataType, name string) error {
 	for i, t := range ts {
 		quoted[i] = quoteType(t)
 	}
-	return errclass.New("DATATYPE_MISMATCH.DATA_DIFF_TYPES", "sqlExpr", b.SQL(), "functionName", "`"+name+"`",
-		"dataType", "("+strings.Join(quoted, " or ")+")")
+	list := "(" + strings.Join(quoted, " or ") + ")"
+	if name == "in" {
+		list = "[" + strings.Join(quoted, ", ") + "]"
+	}
+	return errclass.New("DATATYPE_MISMATCH.DATA_DIFF_TYPES", "sqlExpr", b.SQL(), "functionName", "`"+name+"`", "dataType", list)
 }
 
 // DifferentTypes is the error of a call whose arguments must be of one type.

@@ -76,6 +76,9 @@ type Bound struct {
 	// where it is not null, and where Needs says so, if that is set: elsewhere the result is null.
 	First int
 	Needs func(first *vec.Vector, row int) bool
+	// Reached, if set, says whether a row's next argument is computed when those before have been: for functions that look at null
+	// arguments themselves.
+	Reached func(before []*vec.Vector, row int) bool
 	// Eager is set when all arguments are computed, also where one of them is null.
 	Eager bool
 	// TryArgs is set when an argument that cannot be computed is null instead of an error.

@@ -262,12 +262,21 @@ func bindNanvl(b *Binding) (*Bound, error) {
 	}
 	c := casts(b, t, t)
 	null := b.argNullable(c, 1) || b.argNullable(c, 0)
-	return &Bound{Args: c, Type: t, Nullable: null, NullsAreArgs: true, New: func() Kernel {
+	return &Bound{Args: c, Type: t, Nullable: null, NullsAreArgs: true, Reached: firstIsNaN, New: func() Kernel {
 		if vec.PhysOf(t) == vec.PhysFloat32 {
 			return nanvl[float32]
 		}
 		return nanvl[float64]
 	}}, nil
+}
+
+// firstIsNaN tells whether the first argument, of FLOAT or DOUBLE, is NaN.
+func firstIsNaN(before []*vec.Vector, row int) bool {
+	v, row := before[0].Stored(row)
+	if v.Phys() == vec.PhysFloat32 {
+		return !v.IsNull(row) && vec.At[float32](v, row) != vec.At[float32](v, row)
+	}
+	return !v.IsNull(row) && math.IsNaN(vec.At[float64](v, row))
 }
 
 func nanvl[T floating](_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {

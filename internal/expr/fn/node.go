@@ -55,7 +55,11 @@ func (c *call) Eval(e *expr.Eval, in *vec.Batch) *vec.Vector {
 		i := c.bound.turn(k)
 		mark := e.Errs.Len()
 		v := c.args[i].Eval(e, in)
-		if k > 0 && e.Errs.Len() > mark && !c.bound.NullsAreArgs && !c.bound.Eager {
+		switch {
+		case k == 0 || e.Errs.Len() == mark:
+		case c.bound.Reached != nil:
+			e.Errs.Keep(mark, func(row int) bool { return c.bound.Reached(c.vecs[:k], row) })
+		case !c.bound.NullsAreArgs && !c.bound.Eager:
 			e.Errs.Keep(mark, func(row int) bool { return c.reached(k, row) })
 		}
 		if failed := e.Errs.Since(mark); len(failed) > 0 {

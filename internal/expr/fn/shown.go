@@ -93,6 +93,8 @@ func Shown(name string, args []string) (text string, ok bool) {
 	case n == 2 && (name == "trim" || name == "ltrim" || name == "rtrim"):
 		side := map[string]string{"trim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}[name]
 		return "TRIM(" + side + " " + args[0] + " FROM " + args[1] + ")", true
+	case n == 1 && name == "raise_error":
+		return "raise_error(USER_RAISED_EXCEPTION, map(errorMessage, " + list + "))", true
 	case n == 1 && name == "log":
 		return "LOG(E(), " + list + ")", true
 	case name == "log":

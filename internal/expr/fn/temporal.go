@@ -168,9 +168,9 @@ func addDays(sign int32) Kernel {
 
 // difference is date - date in days and timestamp - timestamp in microseconds of local time.
 func (t *temporal) difference() (*Bound, error) {
-	l, r := t.Args[0].Type, t.Args[1].Type
+	l, r, mode := t.Args[0].Type, t.Args[1].Type, t.mode()
 	if (kindOf(l) == kDate || isText(l) || isNull(l)) && kindOf(r) == kDate || kindOf(l) == kDate && (isText(r) || isNull(r)) {
-		return t.bind(types.DayTimeIntervalType{}, types.Date, types.Date, func() Kernel { return dateDifference }), nil
+		return t.bind(types.DayTimeIntervalType{}, types.Date, types.Date, func() Kernel { return dateDifference(mode) }), nil
 	}
 	var common types.DataType = types.TimestampNTZ
 	if kindOf(l) == kTimestamp || kindOf(r) == kTimestamp {
@@ -182,36 +182,52 @@ func (t *temporal) difference() (*Bound, error) {
 		if kindOf(common) == kTimestamp {
 			z = datetime.NewZone(zone)
 		}
-		return timeDifference(z)
+		return timeDifference(z, mode)
 	}), nil
 }
 
-func dateDifference(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
-	out.ResetFixed(n)
-	x, y, dst := vec.Fixed[int32](args[0]), vec.Fixed[int32](args[1]), vec.Fixed[int64](out)
-	for i := range dst {
-		dst[i] = (int64(x[i]) - int64(y[i])) * datetime.Day
-	}
-	return out
-}
-
-func timeDifference(z *datetime.Zone) Kernel {
-	return func(_ *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+func dateDifference(mode expr.Mode) Kernel {
+	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
 		out.ResetFixed(n)
-		x, y, dst := vec.Fixed[int64](args[0]), vec.Fixed[int64](args[1]), vec.Fixed[int64](out)
-		dst, y = dst[:len(x)], y[:len(x)]
-		if z.IsUTC() {
-			for i := range x {
-				dst[i] = x[i] - y[i]
+		x, y, dst := vec.Fixed[int32](args[0]), vec.Fixed[int32](args[1]), vec.Fixed[int64](out)
+		for i := range dst {
+			days := int64(x[i]) - int64(y[i])
+			dst[i] = days * datetime.Day
+			if mul64Overflows(days, datetime.Day) && !anyNull(args, i) {
+				fails(e, out, mode, i, longOverflow)
 			}
-			return out
-		}
-		for i := range x {
-			dst[i] = z.Local(x[i]) - z.Local(y[i])
 		}
 		return out
 	}
 }
+
+func timeDifference(z *datetime.Zone, mode expr.Mode) Kernel {
+	return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
+		out.ResetFixed(n)
+		x, y, dst := vec.Fixed[int64](args[0]), vec.Fixed[int64](args[1]), vec.Fixed[int64](out)
+		dst, y = dst[:len(x)], y[:len(x)]
+		large := int64(0) // negative when an operand is so large that the difference may not fit
+		if z.IsUTC() {
+			for i := range x {
+				dst[i] = x[i] - y[i]
+				large |= (x[i] ^ x[i]<<1) | (x[i] ^ x[i]<<2) | (y[i] ^ y[i]<<1) | (y[i] ^ y[i]<<2)
+			}
+		} else {
+			for i := range x {
+				dst[i] = z.Local(x[i]) - z.Local(y[i])
+				large |= (x[i] ^ x[i]<<1) | (x[i] ^ x[i]<<2) | (y[i] ^ y[i]<<1) | (y[i] ^ y[i]<<2)
+			}
+		}
+		for i := 0; large < 0 && i < len(x); i++ { // a null row may hold garbage
+			if math.Abs(float64(x[i])-float64(y[i])-float64(dst[i])) > 1<<63 && !anyNull(args, i) {
+				fails(e, out, mode, i, longOverflow)
+			}
+		}
+		return out
+	}
+}
+
+func longOverflow() error { return overflowError("long overflow", "") }
 
 // addInterval is a date or time plus or minus an interval.
 func (t *temporal) addInterval() (*Bound, error) {

@@ -29,9 +29,13 @@ func (t *temporal) scale(divide bool) (*Bound, error) {
 	return t.bind(result, l, num, func() Kernel { return scaleInterval(num, divide, mode) }), nil
 }
 
-// scaleCalendar is the same of calendar intervals, whose parts are scaled one by one: fractions of months and days are dropped.
+// scaleCalendar is the same of calendar intervals, whose parts are scaled one by one: fractions of months and days are dropped. Outside of
+// ANSI mode a zero divides to null, and what is too large becomes the largest there is, as microseconds do in any mode. NaN gives nothing.
 func (t *temporal) scaleCalendar(divide bool) (*Bound, error) {
-	mode := t.mode()
+	mode, exact := t.mode(), t.try || t.ANSI
+	if !exact {
+		mode = expr.Null
+	}
 	bound := t.bind(types.CalendarInterval, types.CalendarInterval, types.Double, func() Kernel {
 		return func(e *expr.Eval, n int, args []*vec.Vector, out *vec.Vector) *vec.Vector {
 			out.ResetFixed(n)
@@ -51,18 +55,43 @@ func (t *temporal) scaleCalendar(divide bool) (*Bound, error) {
 					return float64(v) * y[i]
 				}
 				months, days := part(int64(x[i].Months)), part(int64(x[i].Days))
-				micros := math.Floor(part(x[i].Micros) + datetime.Day*(days-math.Trunc(days)) + 0.5) // parts of days are hours
-				if !(math.Abs(math.Trunc(months)) <= math.MaxInt32 && math.Abs(math.Trunc(days)) <= math.MaxInt32 && math.Abs(micros) < 1<<63) {
-					fails(e, out, mode, i, func() error { return errclass.New("INTERVAL_ARITHMETIC_OVERFLOW.WITHOUT_SUGGESTION") })
+				if exact && (!fitsInt(months) || !fitsInt(days)) {
+					fails(e, out, mode, i, func() error { return overflowError("overflow", "") })
 					continue
 				}
-				dst[i] = vec.Interval{Months: int32(months), Days: int32(days), Micros: int64(micros)}
+				v := vec.Interval{Months: nearInt(months), Days: nearInt(days)}
+				v.Micros = nearLong(math.Floor(part(x[i].Micros) + datetime.Day*(days-float64(v.Days)) + 0.5)) // parts of days are hours
+				dst[i] = v
 			}
 			return out
 		}
 	})
 	bound.Nullable = true
 	return bound, nil
+}
+
+func fitsInt(x float64) bool {
+	return x != x || math.Trunc(x) >= math.MinInt32 && math.Trunc(x) <= math.MaxInt32
+}
+
+// nearInt is the whole number in front of the point, or what is nearest to it, or 0.
+func nearInt(x float64) int32 {
+	if x != x {
+		return 0
+	}
+	return int32(max(math.MinInt32, min(math.MaxInt32, x)))
+}
+
+func nearLong(x float64) int64 {
+	switch {
+	case x != x:
+		return 0
+	case x >= 1<<63:
+		return math.MaxInt64
+	case x < -1<<63:
+		return math.MinInt64
+	}
+	return int64(x)
 }
 
 func scaleInterval(num types.DataType, divide bool, mode expr.Mode) Kernel {
