@@ -18,6 +18,8 @@ import (
 type kind interface {
 	// check tells why a setting cannot have a value, or nil.
 	check(key, value string) error
+	// plain is a value as it is meant: without blanks around, words as the list has them.
+	plain(value string) string
 }
 
 // fixed is the kind of what cannot be changed when the server runs.
@@ -26,6 +28,8 @@ type fixed struct{}
 func (fixed) check(key, _ string) error {
 	return errclass.New("CANNOT_MODIFY_STATIC_CONFIG", "key", errclass.Conf(key))
 }
+
+func (fixed) plain(value string) string { return value }
 
 // texts are any texts, or those that ok admits.
 type texts struct {
@@ -40,6 +44,20 @@ func (t texts) check(key, value string) error {
 	return unfit(key, value, t.need)
 }
 
+func (texts) plain(value string) string { return value }
+
+// flags are true or false.
+type flags struct{}
+
+func (flags) check(key, value string) error {
+	if v := (flags{}).plain(value); v == "true" || v == "false" {
+		return nil
+	}
+	return wrongType(key, value, "boolean")
+}
+
+func (flags) plain(value string) string { return strings.ToLower(trim(value)) }
+
 // typed are texts that can be read as something else.
 type typed struct {
 	name string
@@ -53,6 +71,8 @@ func (t typed) check(key, value string) error {
 	return wrongType(key, value, t.name)
 }
 
+func (typed) plain(value string) string { return value }
+
 // zones are names of time zones.
 type zones struct{}
 
@@ -63,6 +83,8 @@ func (zones) check(key, value string) error {
 	return errclass.New("INVALID_CONF_VALUE.TIME_ZONE", "confName", key, "confValue", value)
 }
 
+func (zones) plain(value string) string { return value }
+
 // words are those of a list.
 type words struct {
 	list []string
@@ -72,11 +94,7 @@ type words struct {
 }
 
 func (w words) check(key, value string) error {
-	v := value
-	if w.trim {
-		v = trim(v)
-	}
-	if slices.ContainsFunc(w.list, func(s string) bool { return s == v || w.fold && strings.EqualFold(s, v) }) {
+	if w.find(value) >= 0 {
 		return nil
 	}
 	list := strings.Join(w.list, ", ")
@@ -84,6 +102,21 @@ func (w words) check(key, value string) error {
 		return unfit(key, value, "it is one of "+list)
 	}
 	return unlisted(key, value, list)
+}
+
+// find is the place of a word in the list, or -1.
+func (w words) find(value string) int {
+	if w.trim {
+		value = trim(value)
+	}
+	return slices.IndexFunc(w.list, func(s string) bool { return s == value || w.fold && strings.EqualFold(s, value) })
+}
+
+func (w words) plain(value string) string {
+	if i := w.find(value); i >= 0 {
+		return w.list[i]
+	}
+	return value
 }
 
 // enum are words in any case with blanks around, option words in any case, exactly words as they stand. choice are words in any case
@@ -121,6 +154,8 @@ func (w whole) check(key, value string) error {
 	}
 	return nil
 }
+
+func (whole) plain(value string) string { return strings.TrimPrefix(trim(value), "+") }
 
 func (w whole) where(ok func(int64) bool, need string) whole {
 	w.ok, w.need = ok, need
@@ -168,6 +203,8 @@ func (r real) check(key, value string) error {
 	return nil
 }
 
+func (real) plain(value string) string { return trim(value) }
+
 func (real) within(low, high float64) real {
 	return real{func(x float64) bool { return x >= low && x <= high }, "it is from " + shortest(low) + " to " + shortest(high)}
 }
@@ -195,7 +232,7 @@ var (
 	static      = fixed{}
 	text        = texts{}
 	timeZone    = zones{}
-	boolean     = typed{"boolean", func(s string) bool { return strings.EqualFold(trim(s), "true") || strings.EqualFold(trim(s), "false") }}
+	boolean     = flags{}
 	pattern     = typed{"regex", func(s string) bool { _, err := javare.Compile(s); return err == nil }}
 	integer     = whole{name: "int", read: parseInt(32)}
 	long        = whole{name: "long", read: parseInt(64)}

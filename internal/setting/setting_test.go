@@ -96,6 +96,10 @@ func TestValues(t *testing.T) {
 				if err := Check(key, v); err != nil {
 					t.Errorf("%s = %q: %v", key, v, err)
 				}
+				plain := known[key].kind.plain(v)
+				if err := Check(key, plain); err != nil || known[key].kind.plain(plain) != plain {
+					t.Errorf("%s = %q means %q: %v", key, v, plain, err)
+				}
 			}
 			for _, refused := range r.Refused {
 				checkRefused(t, key, refused)
@@ -171,6 +175,30 @@ func TestOlderNames(t *testing.T) {
 		}
 		if got, _, err := s.Get(c.name); got != newer || err != nil {
 			t.Errorf("%s is %q, %v, want %s", c.name, got, err, newer)
+		}
+	}
+}
+
+// What the engine sees of a value does not depend on how it was written.
+func TestMeaning(t *testing.T) {
+	for _, c := range []struct{ key, value, want string }{
+		{ANSI, " TRUE ", "true"},
+		{IgnoreCorruptFiles, "False", "false"},
+		{ShufflePartitions, " +7 ", "7"},
+		{SplitBytes, " 1k ", "1k"},
+		{ParquetCodec, "SNAPPY", "snappy"},
+		{ParquetReadCalendar, " legacy ", "LEGACY"},
+		{"spark.sql.streaming.multipleWatermarkPolicy", "MAX", "max"},
+		{Checkpoints, " a b ", " a b "},
+		{"my.key", " X ", " X "},
+	} {
+		s := New(nil)
+		if err := s.Set(c.key, c.value); err != nil {
+			t.Fatal(err)
+		}
+		shown, _, err := s.Get(c.key)
+		if got := s.Value(c.key); got != c.want || shown != c.value || err != nil {
+			t.Errorf("%s = %q is %q and shown as %q, %v", c.key, c.value, got, shown, err)
 		}
 	}
 }

@@ -111,9 +111,12 @@ func (c *Values) Get(key string) (value string, ok bool, err error) {
 	return value, ok, err
 }
 
-// Value is the value in force, or "".
+// Value is the value in force as it is meant, or "": a flag is true or false, a word as messages list it, and nothing has blanks around.
 func (c *Values) Value(key string) string {
 	v, _ := c.Lookup(key)
+	if k := known[key]; k != nil {
+		return k.kind.plain(v)
+	}
 	return v
 }
 
@@ -223,4 +226,17 @@ func Check(key, value string) error {
 		return errclass.New("_LEGACY_ERROR_TEMP_1226", "configName", key, "version", r.version, "comment", r.hint)
 	}
 	return frozen(key)
+}
+
+// Positive reads one of Spark's settings that must be positive where it is used: a session may set any number.
+func Positive(conf func(key string) string, key string) (int64, error) {
+	v := conf(key)
+	if v == "" {
+		v = known[key].value // nobody has set anything
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < 1 {
+		return n, unfit(key, v, "it is at least 1")
+	}
+	return n, nil
 }

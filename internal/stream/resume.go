@@ -2,19 +2,36 @@ package stream
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/millrace/millrace/internal/checkpoint"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/exec"
 	"github.com/millrace/millrace/internal/expr"
+	"github.com/millrace/millrace/internal/setting"
 )
+
+// stateCodecs are those that Spark knows. State is compressed in a way of its own, but a mistake is one.
+var stateCodecs = []string{"lz4", "lzf", "snappy", "zstd"}
+
+func checkStateCodec(name string) error {
+	if strings.HasPrefix(name, "org.apache.spark.io.") || slices.Contains(stateCodecs, strings.ToLower(name)) {
+		return nil
+	}
+	return errclass.New("CODEC_NOT_AVAILABLE.WITH_AVAILABLE_CODECS_SUGGESTION", "codecName", name, "availableCodecs", strings.Join(stateCodecs, ", "))
+}
 
 // prepare finds out where the query goes on and opens what it reads and remembers.
 func (d *driver) prepare(ctx context.Context) error {
-	if n := d.conf.Int(keyRecentProgress); n < 1 {
-		return errclass.New("INVALID_CONF_VALUE.REQUIREMENT", "confName", keyRecentProgress,
-			"confValue", strconv.FormatInt(n, 10), "confRequirement", "it must be positive")
+	if _, err := setting.Positive(d.conf.Value, keyRecentProgress); err != nil {
+		return err
+	}
+	if name, ok := d.conf.Explicit(keyStateCodec); ok && len(d.plan.operators) > 0 {
+		if err := checkStateCodec(name); err != nil {
+			return err
+		}
 	}
 	at, err := d.ck.Resume()
 	if err != nil {

@@ -20,6 +20,7 @@ const (
 	keyPollingDelay    = "spark.sql.streaming.pollingDelay"
 	keyRealTimeLeast   = "spark.sql.streaming.realTimeMode.minBatchDuration"
 	keyRecentProgress  = "spark.sql.streaming.numRecentProgressUpdates"
+	keyStateCodec      = "spark.sql.streaming.stateStore.compression.codec"
 	keyStopActive      = "spark.sql.streaming.stopActiveRunOnRestart"
 	keyStopTimeout     = "spark.sql.streaming.stopTimeout"
 	keyVerifyEmpty     = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/millrace/millrace/internal/setting"
+
 	"github.com/google/uuid"
 
 	"github.com/millrace/millrace/internal/checkpoint"
@@ -99,6 +101,9 @@ func (d *driver) openSink(ctx context.Context, r *StartRequest) error {
 // launch does the rest of the checks and starts the driver.
 func (d *driver) launch(ctx context.Context, r *StartRequest) error {
 	if err := d.makeDirectory(); err != nil {
+		return err
+	}
+	if _, err := setting.Positive(d.conf.Value, keyMinBatches); err != nil {
 		return err
 	}
 	if d.trigger.kind == Continuous {

@@ -82,8 +82,11 @@ func (s *stream) open() error {
 	if s.log != nil {
 		return nil
 	}
-	opts := checkpoint.CompactOptions{Now: s.t.env.Now}
-	opts.Interval, _ = strconv.Atoi(s.t.conf(setting.SourceLogInterval))
+	interval, err := setting.Positive(s.t.conf, setting.SourceLogInterval)
+	if err != nil {
+		return err
+	}
+	opts := checkpoint.CompactOptions{Now: s.t.env.Now, Interval: int(interval)}
 	opts.MinBatchesToRetain, _ = strconv.ParseInt(s.t.conf(setting.MinBatches), 10, 64)
 	if d, err := parseDuration(s.t.conf(setting.SourceLogDelay)); err == nil {
 		opts.CleanupDelay = d

@@ -90,6 +90,9 @@ func (s *Sink) checkStream() error {
 	if fi, err := s.fsys.Stat(s.path); err == nil && !fi.IsDir() {
 		return errclass.New("INVALID_STREAMING_OPTION.NOT_A_DIRECTORY", "option", "path", "path", fs.ShortURI(s.path))
 	}
+	if _, err := setting.Positive(s.conf, setting.SinkLogInterval); err != nil {
+		return err
+	}
 	_, err := s.retention()
 	return err
 }

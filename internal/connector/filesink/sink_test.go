@@ -22,6 +22,7 @@ import (
 	"github.com/millrace/millrace/internal/fs"
 	"github.com/millrace/millrace/internal/fs/errfs"
 	"github.com/millrace/millrace/internal/leaktest"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/sink"
 	"github.com/millrace/millrace/sink/sinktest"
@@ -233,6 +234,22 @@ func TestStreamFiles(t *testing.T) {
 }
 
 // A batch that has no rows is in the log and leaves a file with the schema, as in Apache Spark 4.2.0.
+// The interval of the log is looked at when a query starts, as in Spark: a session may set any number.
+func TestLogInterval(t *testing.T) {
+	for value, ok := range map[string]bool{"0": false, "-1": false, "1": true} {
+		env := sinktest.Env()
+		env.Conf = setting.New(map[string]string{setting.SinkLogInterval: value}).Value
+		for _, stream := range []bool{true, false} {
+			_, err := filesink.Format{Kind: jsonfile.SinkKind{}, FS: fs.Local()}.Open(t.Context(), sink.Request{
+				Format: "json", Schema: sinktest.Schema(), Path: filepath.Join(t.TempDir(), "out"), Stream: stream, Env: env,
+			})
+			if refused := errclass.Has(err, "INVALID_CONF_VALUE.REQUIREMENT"); refused != (stream && !ok) || err != nil && !refused {
+				t.Errorf("%s, stream %t: %v", value, stream, err)
+			}
+		}
+	}
+}
+
 func TestStreamWithoutRows(t *testing.T) {
 	s := setup{kind: "parquet", dir: t.TempDir() + "/out"}
 	snk := s.open(t)
