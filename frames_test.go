@@ -8,6 +8,7 @@ import (
 
 	"github.com/millrace/millrace"
 	f "github.com/millrace/millrace/functions"
+	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/types"
 )
 
@@ -31,6 +32,13 @@ func TestReshaping(t *testing.T) {
 			row("x", "a", int64(1)), row("x", "b", int64(10)), row("y", "a", int64(2)), row("y", "b", int64(20)))
 		expect(t, d.Transpose(), row("a", int64(1), int64(2)), row("b", int64(10), int64(20)))
 		expect(t, d.Select("a", "b").Transpose("b"), row("a", int32(1), int32(2)))
+		if err := spark.Conf().Set(ctx(t), "spark.sql.transposeMaxValues", "1"); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, d.Limit(1).Transpose(), row("a", int64(1)), row("b", int64(10)))
+		if _, err := d.Transpose().Collect(ctx(t)); !errclass.Has(err, "TRANSPOSE_EXCEED_ROW_LIMIT") {
+			t.Errorf("too many rows: %v", err)
+		}
 		expect(t, d.WithColumnsRenamed(map[string]string{"a": "x", "none": "y"}).Select("x").Limit(1), row(int32(1)))
 		expect(t, d.ToJSON(), row(`{"k":"x","a":1,"b":10}`), row(`{"k":"y","a":2,"b":20}`))
 		expect(t, d.OrderBy("k").ZipWithIndex("i").Select("k", "i"), row("x", int64(0)), row("y", int64(1)))

@@ -28,6 +28,7 @@ const (
 	UnsupportedCheck     = "spark.sql.streaming.unsupportedOperationCheck"
 	CorrectnessCheck     = "spark.sql.streaming.statefulOperator.checkCorrectness.enabled"
 	AllowMultiple        = "spark.sql.streaming.statefulOperator.allowMultiple"
+	MaxTransposed        = "spark.sql.transposeMaxValues"
 	OrderByOrdinal       = "spark.sql.orderByOrdinal"
 	GroupByOrdinal       = "spark.sql.groupByOrdinal"
 	GroupByAliases       = "spark.sql.groupByAliases"

@@ -2,12 +2,15 @@ package convert
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 
 	"github.com/millrace/millrace/internal/connectpb"
 	"github.com/millrace/millrace/internal/errclass"
 	"github.com/millrace/millrace/internal/expr/fn"
 	"github.com/millrace/millrace/internal/plan"
+	"github.com/millrace/millrace/internal/setting"
 	"github.com/millrace/millrace/internal/vec"
 	"github.com/millrace/millrace/types"
 )
@@ -37,9 +40,6 @@ func frequent(batches []*vec.Batch, col int, share float64) []any {
 	}
 	return out
 }
-
-// maxTransposeRows is how many rows a transposed relation may have, as in Spark.
-const maxTransposeRows = 500
 
 // transpose swaps rows and columns. The values of the index column become names, all others the rows below them.
 func (c *Converter) transpose(m *connectpb.Transpose) (plan.Node, error) {
@@ -94,15 +94,16 @@ func (c *Converter) transpose(m *connectpb.Transpose) (plan.Node, error) {
 		cols[i+1] = &plan.Alias{Child: cols[i+1], Name: names[i]}
 	}
 	n := plan.Node(&plan.Project{Cols: cols, Child: in})
-	n = &plan.Limit{N: intLiteral(maxTransposeRows + 1), Child: &plan.Sort{
+	most := c.s.Conf.Int(setting.MaxTransposed)
+	n = &plan.Limit{N: intLiteral(int32(min(max(0, most+1), math.MaxInt32))), Child: &plan.Sort{
 		Orders: []*plan.SortOrder{{Child: column("index"), NullsFirst: true}}, Global: true, Child: n,
 	}}
 	rows, _, err := c.s.Rows(c.ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) > maxTransposeRows {
-		return nil, errclass.New("TRANSPOSE_EXCEED_ROW_LIMIT", "maxValues", "500", "config", "spark.sql.transposeMaxValues")
+	if int64(len(rows)) > max(0, most) {
+		return nil, errclass.New("TRANSPOSE_EXCEED_ROW_LIMIT", "maxValues", strconv.FormatInt(most, 10), "config", setting.MaxTransposed)
 	}
 	rows = slices.DeleteFunc(rows, func(r types.Row) bool { return r[0] == nil })
 	out := types.Struct(types.Field{Name: "key", Type: types.String})
