@@ -47,12 +47,7 @@ func mathFunctions() []*Function {
 		one("csc", func(x float64) float64 { return 1 / math.Sin(x) }),
 		one("asin", math.Asin), one("acos", math.Acos), one("atan", math.Atan), two("atan2", math.Atan2),
 		one("sinh", math.Sinh), one("cosh", cosh), one("tanh", math.Tanh),
-		one("asinh", math.Asinh), one("acosh", func(x float64) float64 {
-			if x < 1 {
-				return math.NaN()
-			}
-			return math.Log(x + math.Sqrt(x*x-1))
-		}),
+		one("asinh", math.Asinh), one("acosh", math.Acosh),
 		one("atanh", func(x float64) float64 { return 0.5 * (math.Log1p(x) - math.Log1p(-x)) }),
 		one("degrees", degrees), one("radians", radians),
 		one("rint", math.RoundToEven), two("hypot", math.Hypot), two("power", power, "pow"),

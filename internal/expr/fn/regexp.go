@@ -341,12 +341,25 @@ func bindSplit(b *Binding) (*Bound, error) {
 	}}, nil
 }
 
-// javaText is a text as Java has it, who replaces what is no UTF-8.
+// javaText is a text as Java has it, who replaces what is no UTF-8: half of a character beyond the first plane by one character, whole or
+// cut off, anything else as appendValidUTF8 does.
 func javaText(s []byte) []byte {
 	if utf8.Valid(s) {
 		return s
 	}
-	return appendValidUTF8(nil, s)
+	var out []byte
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] != 0xed || s[i+1] < 0xa0 || s[i+1] > 0xbf {
+			continue
+		}
+		n := i + 2
+		if n < len(s) && s[n]&0xc0 == 0x80 {
+			n++
+		}
+		out = append(appendValidUTF8(out, s[:i]), "\uFFFD"...)
+		s, i = s[n:], -1
+	}
+	return appendValidUTF8(out, s)
 }
 
 // splitCharacters gives the characters one by one, the last with all that the limit leaves over.

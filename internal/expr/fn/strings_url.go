@@ -15,7 +15,7 @@ func urlFunctions() []*Function {
 			s, err := url.QueryUnescape(args[0].StringAt(i))
 			switch {
 			case err == nil:
-				return appendValidUTF8(b, []byte(s)), true
+				return append(b, javaText([]byte(s))...), true
 			case !try:
 				e.Errs.Add(i, errclass.New("CANNOT_DECODE_URL", "url", string(args[0].BytesAt(i))))
 			}
@@ -44,7 +44,7 @@ func urlFunctions() []*Function {
 	}
 	return simples(
 		nullable(textTo("url_encode", 1, 1, func(_ *expr.Eval, b []byte, args []*vec.Vector, i int) ([]byte, bool) {
-			return appendFormEncoded(b, args[0].BytesAt(i)), true
+			return appendFormEncoded(b, javaText(args[0].BytesAt(i))), true
 		})),
 		failing(decode("url_decode", false)), decode("try_url_decode", true),
 		failing(parse("parse_url", false)), parse("try_parse_url", true),
