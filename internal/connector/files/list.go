@@ -169,6 +169,8 @@ type found struct {
 	entries []entry
 	// bases are the directories from which partition columns count.
 	bases []string
+	// beside are files that filters pass over, one of each partition: they have a say in what the partition columns are.
+	beside []entry
 }
 
 // list finds the files below the paths, in the order of their paths.
@@ -244,6 +246,7 @@ type walker struct {
 	given  int    // partition directories on the way to root
 	plain  string // a plain directory with files, at the top
 	parted string // a partition directory with files
+	beside string // the directory of the last file that filters passed over
 }
 
 // dir lists a directory that was last changed at mod. Sub-directories that are neither partitions nor below one are only looked
@@ -362,6 +365,7 @@ func (w *walker) hasFile(dir string) bool {
 
 func (w *walker) file(path, name string, part []partValue, stat func() (fs.Info, error)) error {
 	if w.opts.nameGlob != nil && !w.opts.nameGlob.match(name) {
+		w.passOver(path, part)
 		return nil
 	}
 	info, err := stat()
@@ -372,11 +376,20 @@ func (w *walker) file(path, name string, part []partValue, stat func() (fs.Info,
 		return ioError("stat", path, err)
 	}
 	if !w.opts.before.IsZero() && !info.ModTime().Before(w.opts.before) || !w.opts.after.IsZero() && !info.ModTime().After(w.opts.after) {
+		w.passOver(path, part)
 		return nil
 	}
 	name = path[len(path)-len(name):] // so that there is one text for both
 	w.out.entries = append(w.out.entries, entry{path, name, info.Size(), info.ModTime(), part})
 	return nil
+}
+
+// passOver notes the partition of a file that a filter leaves out.
+func (w *walker) passOver(path string, part []partValue) {
+	if dir := filepath.Dir(path); len(part) > 0 && dir != w.beside {
+		w.beside = dir
+		w.out.beside = append(w.out.beside, entry{path: path, part: part})
+	}
 }
 
 // sinkLog finds the log of a file sink that wrote the only path of a table: then that says which files there are.

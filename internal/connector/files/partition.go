@@ -1,6 +1,7 @@
 package files
 
 import (
+	"iter"
 	"math/big"
 	"slices"
 	"strconv"
@@ -59,25 +60,38 @@ func EscapePart(s string) string {
 	return string(b)
 }
 
+// partitions are those of all files, with their paths.
+func (f found) partitions() iter.Seq2[string, []partValue] {
+	return func(yield func(string, []partValue) bool) {
+		for _, list := range [][]entry{f.entries, f.beside} {
+			for _, e := range list {
+				if !yield(e.path, e.part) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // partColumns finds the partition columns of a listing. All files must have the same, in the same order.
 func partColumns(f found) ([]string, error) {
 	var names []string
 	first := true
-	for _, e := range f.entries {
+	for path, part := range f.partitions() {
 		if first {
-			for _, p := range e.part {
+			for _, p := range part {
 				names = append(names, p.column)
 			}
 			first = false
 			continue
 		}
-		if !slices.EqualFunc(names, e.part, func(n string, p partValue) bool { return n == p.column }) {
-			other := make([]string, len(e.part))
-			for i, p := range e.part {
+		if !slices.EqualFunc(names, part, func(n string, p partValue) bool { return n == p.column }) {
+			other := make([]string, len(part))
+			for i, p := range part {
 				other[i] = p.column
 			}
 			return nil, errclass.New("CONFLICTING_PARTITION_COLUMN_NAMES",
-				"distinctPartColLists", "["+strings.Join(names, ", ")+"], ["+strings.Join(other, ", ")+"]", "suspiciousPaths", e.path)
+				"distinctPartColLists", "["+strings.Join(names, ", ")+"], ["+strings.Join(other, ", ")+"]", "suspiciousPaths", path)
 		}
 	}
 	return names, nil
@@ -126,8 +140,8 @@ const (
 func inferPart(i int, f found) types.DataType {
 	kind, digits := partNull, 0
 	seen := map[string]bool{}
-	for _, e := range f.entries {
-		v := e.part[i].value
+	for _, part := range f.partitions() {
+		v := part[i].value
 		if seen[v] {
 			continue
 		}

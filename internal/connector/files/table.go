@@ -229,8 +229,12 @@ func (t *Table) findSchema(ctx context.Context, fixed types.StructType, isFixed 
 	if err != nil || t.req.Stream {
 		return err
 	}
-	_, err = t.open(t.files, true) // finds values that do not fit their columns
-	return err
+	for _, part := range t.files.partitions() { // finds values that do not fit their columns
+		if _, err := t.values(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // findAbsent finds out what columns hold that were added to a table when it had rows.
