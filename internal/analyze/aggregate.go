@@ -282,9 +282,10 @@ func (r *resolver) splitGrouped(a *plan.Aggregate, having plan.Expr) (plan.Node,
 		return nil, ungrouped(l.lost, lower.Keys)
 	}
 	child := plan.Node(lower)
+	rowwise := !slices.ContainsFunc(a.Aggs, func(e plan.Expr) bool { return plan.Exists(e, func(e plan.Expr) bool { return isOver(e) || isGen(e) }) })
 	var err error
 	switch {
-	case having != nil && len(lateral) == 0 && !slices.ContainsFunc(a.Aggs, func(e plan.Expr) bool { return plan.Exists(e, func(e plan.Expr) bool { return isOver(e) || isGen(e) }) }):
+	case having != nil && len(lateral) == 0 && rowwise:
 		if child, err = r.havingOver(having, lower); err != nil {
 			return nil, err
 		}
@@ -309,13 +310,16 @@ func (r *resolver) splitGrouped(a *plan.Aggregate, having plan.Expr) (plan.Node,
 			upper = exprsOf(child.Output())
 		}
 	}
+	for p, ok := child.(*plan.Project); ok && rowwise; p, ok = p.Child.(*plan.Project) {
+		p.Grouped = true // a level of aliases
+	}
 	if child, upper, err = r.generators(child, upper); err != nil {
 		return nil, err
 	}
 	if child, upper, err = r.windows(child, upper); err != nil {
 		return nil, err
 	}
-	return &plan.Project{Cols: upper, Child: child}, nil
+	return &plan.Project{Cols: upper, Child: child, Grouped: rowwise}, nil
 }
 
 // lifter rewrites expressions that stand above an Aggregate but use its aggregates and keys: what they need is added to the

@@ -101,33 +101,32 @@ func (r *resolver) aggScope(sc *scope, child plan.Node) *aggScope {
 		}
 		return in.match(parts, in.named)
 	}
-	before := sc.lateral
-	sc.lateral = func(name string) (plan.Expr, error) { // grouping columns that are not in the output
-		if before != nil {
-			if e, err := before(name); e != nil || err != nil {
-				return e, err
-			}
-		}
-		if sc.inAgg > 0 {
-			return nil, nil
-		}
-		for _, a := range in.named(name) {
-			if indexOf(agg.Keys, a) >= 0 {
-				return a, nil
-			}
-		}
+	key := func(name string) []*plan.Attr {
+		return slices.DeleteFunc(slices.Clone(in.named(name)), func(a *plan.Attr) bool { return indexOf(agg.Keys, a) < 0 })
+	}
+	setKey := func(name string) (out []*plan.Attr) {
 		if s := setsOf(agg); s != nil {
 			for i, k := range s.keys {
 				if a, ok := k.(*plan.Attr); ok && r.eq(a.Name, name) {
-					return s.attrs[i], nil
+					c := *s.attrs[i]
+					c.Qualifier = a.Qualifier
+					out = append(out, &c)
 				}
 			}
 		}
-		for _, k := range agg.Keys { // part of a key that is an expression
-			for _, a := range in.named(name) {
-				if plan.References(k).Has(a.ID) {
-					return a, nil
-				}
+		return out
+	}
+	inKey := func(name string) []*plan.Attr { // part of a key that is an expression
+		used := plan.References(agg.Keys...)
+		return slices.DeleteFunc(slices.Clone(in.named(name)), func(a *plan.Attr) bool { return !used.Has(a.ID) })
+	}
+	sc.last = func(parts []string) (plan.Expr, error) { // grouping columns that are not in the output
+		if _, err := in.match(parts, in.named); err != nil || sc.inAgg > 0 {
+			return nil, nil // what is ambiguous in the input is nothing here
+		}
+		for _, named := range []func(string) []*plan.Attr{key, setKey, inKey} {
+			if e, err := in.match(parts, named); e != nil || err != nil {
+				return e, err
 			}
 		}
 		return nil, nil
@@ -146,10 +145,8 @@ func groupingBelow(n plan.Node) *plan.Aggregate {
 		case *plan.Filter:
 			n = x.Child
 		case *plan.Project:
-			for _, c := range x.Cols {
-				if _, ok := c.(*plan.Attr); !ok {
-					return nil
-				}
+			if !x.Grouped && slices.ContainsFunc(x.Cols, func(c plan.Expr) bool { _, ok := c.(*plan.Attr); return !ok }) {
+				return nil
 			}
 			n = x.Child
 		default:

@@ -25,6 +25,8 @@ type scope struct {
 	inAgg int
 	// first, when set, is asked for a name before the columns; aggregates resolve their arguments against their input with it.
 	first func(parts []string) (plan.Expr, error)
+	// last, when set, is asked for a name that nothing else has; over a grouping it finds keys that are not in the output.
+	last func(parts []string) (plan.Expr, error)
 	// groupIn is the input of the grouping below, where aggregate calls may use its columns.
 	groupIn *scope
 	// having, when set, knows what names mean in a condition of HAVING.
@@ -115,6 +117,9 @@ func (sc *scope) column(c *plan.Column) (plan.Expr, error) {
 		if e != nil {
 			return sc.fields(e, c.Parts[1:])
 		}
+	}
+	if sc.last != nil {
+		return sc.last(c.Parts)
 	}
 	return nil, nil
 }
@@ -217,13 +222,24 @@ func (sc *scope) levels() [][]*plan.Attr {
 		out = append(out, hidden)
 	}
 	if sc.deep && len(sc.children) == 1 {
-		for n := sc.children[0]; ; {
-			next := through(n)
-			if next == nil {
-				break
-			}
-			n = next
+		n := sc.children[0]
+		for below := through(n); below != nil; below = through(n) {
+			n = below
 			out = append(out, n.Output())
+		}
+		if agg, ok := n.(*plan.Aggregate); ok && sc.groupIn == nil {
+			out = append(out, keyColumns(agg))
+		}
+	}
+	return out
+}
+
+// keyColumns are the keys of a grouping that are columns.
+func keyColumns(n *plan.Aggregate) []*plan.Attr {
+	var out []*plan.Attr
+	for _, k := range n.Keys {
+		if a, ok := k.(*plan.Attr); ok {
+			out = append(out, a)
 		}
 	}
 	return out

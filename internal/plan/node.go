@@ -130,7 +130,10 @@ type Project struct {
 	// Hidden are columns of Child that operators above may still name though they are not in Cols: the other side's keys of a
 	// USING join. The analyser drops them.
 	Hidden []*Attr
-	Origin Origin
+	// Grouped is set for what the select list of a grouping computes above its Aggregate, such as subqueries: operators above may use
+	// the keys and aggregates of that.
+	Grouped bool
+	Origin  Origin
 }
 
 // WithColumns adds or replaces columns by name.
